@@ -1,0 +1,28 @@
+"""stager: from bucket to GPU.
+
+Versions of datasets in your own object store, fast, whole and verified on the node.
+
+    import stager
+    folder = stager.pull("alpaca@v3")            # a pathlib.Path
+    report = stager.push("data/", "alpaca", message="labels fixed")
+
+Nothing heavy is imported before it is used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from stager.api import adopt, pull, push
+
+__version__ = "0.1.0"
+__all__ = ["__version__", "adopt", "pull", "push"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("adopt", "pull", "push"):
+        from stager import api
+
+        return getattr(api, name)
+    raise AttributeError(f"module 'stager' has no attribute {name!r}")

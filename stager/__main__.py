@@ -1,0 +1,5 @@
+"""`python -m stager` is the `stager` command."""
+
+from stager.cli.app import main
+
+main()

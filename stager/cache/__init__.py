@@ -1,0 +1,1 @@
+"""The node's own copy: staged versions, work in progress, locks and space."""

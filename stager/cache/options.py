@@ -1,0 +1,26 @@
+"""What the cache can be told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from stager.errors import ConfigError
+
+DEFAULT_FLOOR = 1024**3
+
+
+@dataclass(frozen=True, slots=True)
+class CacheOptions:
+    """Where the cache is, and how much of its disk it leaves alone (bytes)."""
+
+    path: Path
+    free_floor: int = DEFAULT_FLOOR
+    budget: int | None = None
+
+    def validate(self) -> None:
+        """ConfigError for a value that cannot work."""
+        if self.free_floor < 0:
+            raise ConfigError(key="free_floor", reason="must not be negative")
+        if self.budget is not None and self.budget <= 0:
+            raise ConfigError(key="budget", reason="must be above 0")

@@ -1,0 +1,30 @@
+"""The signature of a folder, by stat alone: about 2 microseconds a file."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from stager.model.receipt import Signature
+
+
+def signature_of(folder: str | os.PathLike[str]) -> Signature:
+    """Counts, sizes and modification times of everything below `folder`.
+
+    What is not a regular file counts as a file of size 0, so it breaks the sums.
+    """
+    files = total = newest = 0
+    oldest = 2**63 - 1
+    pending = [os.fspath(folder)]
+    while pending:
+        with os.scandir(pending.pop()) as entries:
+            for entry in entries:
+                facts = entry.stat(follow_symlinks=False)
+                if stat.S_ISDIR(facts.st_mode):
+                    pending.append(entry.path)
+                    continue
+                files += 1
+                total += facts.st_size if stat.S_ISREG(facts.st_mode) else 0
+                newest = max(newest, facts.st_mtime_ns)
+                oldest = min(oldest, facts.st_mtime_ns)
+    return Signature(files, total, oldest if files else 0, newest)

@@ -1,0 +1,111 @@
+"""Work in progress: a folder that becomes a version by one rename.
+
+`begin` keeps what an earlier run left, `sound_frames` tells which of it is right,
+`complete` makes it exactly the tree and `publish` shows it. Nothing in a staging folder is
+believed before it was hashed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+
+from stager.cache.folders import Folders
+from stager.cache.frame_files import READ_ONLY, FrameFiles
+from stager.cache.signature import signature_of
+from stager.errors import IntegrityError
+from stager.model import paths
+from stager.model.placement import Placement
+from stager.model.receipt import Receipt, Signature
+
+
+def begin(folder: Path, placement: Placement) -> bool:
+    """Makes the folder and every folder in it; whether there was work to resume."""
+    resumes = folder.is_dir()
+    folder.mkdir(parents=True, exist_ok=True)
+    names = [entry.path for entry in placement.files]
+    for name in sorted(paths.folders(names)):
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(f"{folder}/{name}")
+    return resumes and any(folder.iterdir())
+
+
+def detach(files: FrameFiles, frames: Iterable[int]) -> set[int]:
+    """Unlinks files that will be rewritten but share their inode with another version.
+
+    The frames of such files, which must all be written again.
+    """
+    again: set[int] = set()
+    touched = {use.file for frame in frames for use in files.uses[frame]}
+    for file in touched:
+        with contextlib.suppress(FileNotFoundError):
+            facts = os.lstat(files.location(file))
+            if facts.st_nlink > 1:
+                os.unlink(files.location(file))
+                again |= files.frames_of(file)
+    return again
+
+
+def complete(files: FrameFiles) -> Signature:
+    """Makes the folder exactly the tree, read-only; IntegrityError when it cannot be.
+
+    Writes empty files, removes what does not belong, and counts what is there.
+    """
+    placement, folder = files.placement, files.folder
+    expected = {entry.path for entry in placement.files}
+    _remove_strangers(Path(folder), expected)
+    for at, entry in enumerate(placement.files):
+        if entry.size == 0:
+            os.close(os.open(files.location(at), os.O_CREAT | os.O_WRONLY, READ_ONLY))
+        if placement.first_slice[at + 1] - placement.first_slice[at] != 1:
+            os.chmod(files.location(at), READ_ONLY)
+    found = signature_of(folder)
+    if (found.files, found.bytes) != (len(placement.files), placement.bytes_raw):
+        reason = f"{found.files} files of {found.bytes} bytes, not what the version holds"
+        raise IntegrityError(where=folder, reason=reason)
+    return found
+
+
+def publish(folders: Folders, staging: Path, receipt: Receipt, placement: bytes) -> Path:
+    """Shows the version: placement, one rename, receipt; the version's folder."""
+    target = folders.version(receipt.name, receipt.version)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(folders.placement(receipt.name, receipt.version), placement)
+    os.rename(staging, target)
+    write_whole(folders.receipt(receipt.name, receipt.version), receipt.encode())
+    return target
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Writes a small file so that it is there whole or not at all."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}-{os.urandom(4).hex()}")
+    try:
+        temporary.write_bytes(data)
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def discard(folder: Path) -> None:
+    """Removes a folder tree, whether it is there or not; first from sight, then from disk."""
+    doomed = folder.with_name(f".{folder.name}.removed-{os.getpid()}-{os.urandom(4).hex()}")
+    try:
+        os.rename(folder, doomed)
+    except FileNotFoundError:
+        return
+    shutil.rmtree(doomed)
+
+
+def _remove_strangers(folder: Path, expected: set[str]) -> None:
+    for parent, names, files in os.walk(folder):
+        prefix = os.path.relpath(parent, folder) + "/"
+        prefix = "" if prefix == "./" else prefix
+        for name in files:
+            if prefix + name not in expected:
+                os.unlink(os.path.join(parent, name))
+        for name in names:
+            if os.path.islink(os.path.join(parent, name)):
+                os.unlink(os.path.join(parent, name))

@@ -1,0 +1,1 @@
+"""What a remote holds: versions, tags, placements. Contents first, pointers last."""

@@ -1,0 +1,55 @@
+"""`stager.json` at the root of a remote: its format, and what its store honours."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+
+from stager.errors import ManifestInvalid, ObjectNotFound, PreconditionFailed
+from stager.events import Listener, Warned
+from stager.model.layout import FORMAT_KEY
+from stager.storage.create_only import NonceCreate, probe
+from stager.storage.store import ObjectStore
+
+FORMAT = 1
+
+
+def open_for_reading(store: ObjectStore) -> ObjectStore:
+    """The store, once its format is known to be readable; a remote without one is empty."""
+    with contextlib.suppress(ObjectNotFound):
+        _facts(store)
+    return store
+
+
+def open_for_writing(store: ObjectStore, listener: Listener) -> ObjectStore:
+    """The store with a create() that holds; the first writer probes and leaves the answer."""
+    try:
+        facts = _facts(store)
+    except ObjectNotFound:
+        facts = _begin(store)
+    if facts.get("create_only", True):
+        return store
+    listener(Warned(f"{store.url} ignores create-only writes: versions are read back after writing"))
+    return NonceCreate(store)
+
+
+def _begin(store: ObjectStore) -> dict[str, object]:
+    facts: dict[str, object] = {"format": FORMAT, "create_only": probe(store)}
+    try:
+        store.create(FORMAT_KEY, json.dumps(facts, sort_keys=True).encode())
+    except PreconditionFailed:
+        return _facts(store)
+    return facts
+
+
+def _facts(store: ObjectStore) -> dict[str, object]:
+    where = f"{store.url}/{FORMAT_KEY}"
+    try:
+        facts = json.loads(bytes(store.get(FORMAT_KEY)))
+        found = facts["format"]
+    except (ValueError, KeyError, TypeError) as problem:
+        raise ManifestInvalid(where=where, kind="remote", reason=str(problem)) from None
+    if found != FORMAT:
+        reason = f"format {found!r} is newer than this stager reads ({FORMAT}): upgrade stager"
+        raise ManifestInvalid(where=where, kind="remote", reason=reason)
+    return dict(facts)

@@ -1,0 +1,139 @@
+"""Version records: finding, reading, and the create-only write that makes a version."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from dataclasses import replace
+
+from stager.catalog import tags
+from stager.errors import (
+    IntegrityError,
+    ManifestInvalid,
+    ObjectNotFound,
+    PreconditionFailed,
+    VersionExists,
+    VersionNotFound,
+)
+from stager.model import layout, names, version
+from stager.model.names import Reference
+from stager.model.version import MAX_RECORD_BYTES, VersionRecord
+from stager.storage.store import ObjectStore
+
+RACES = 50
+
+
+def read(store: ObjectStore, name: str, label: str) -> VersionRecord:
+    """The record of one version in one request; ObjectNotFound when there is none.
+
+    A version adopted by ETag costs one request more: its confirmed record, if there is one.
+    """
+    record = _record(store, layout.version_key(name, label), name, label)
+    if not record.is_hashed:
+        with contextlib.suppress(ObjectNotFound):
+            return _record(store, layout.verified_key(name, label), name, label)
+    return record
+
+
+def confirm(store: ObjectStore, record: VersionRecord) -> None:
+    """Leaves the digests found by a first pull for everybody; they must agree."""
+    key = layout.verified_key(record.name, record.version)
+    try:
+        store.create(key, record.encode())
+    except PreconditionFailed:
+        other = _record(store, key, record.name, record.version)
+        if other.tree != record.tree:
+            reason = f"somebody pulled other content before: {other.tree}, here {record.tree}"
+            raise IntegrityError(where=f"{record.name}@{record.version}", reason=reason) from None
+
+
+def _record(store: ObjectStore, key: str, name: str, label: str) -> VersionRecord:
+    data = store.get(key)
+    if len(data) > MAX_RECORD_BYTES:
+        raise ManifestInvalid(where=key, kind="version record", reason=f"{len(data)} bytes")
+    record = version.decode(bytes(data), f"{store.url}/{key}")
+    if (record.name, record.version) != (name, label):
+        reason = f"it says it is {record.name}@{record.version}"
+        raise ManifestInvalid(where=key, kind="version record", reason=reason)
+    return record
+
+
+def labels(store: ObjectStore, name: str) -> list[str]:
+    """Versions of a dataset, oldest first: by number, labels before by time of writing."""
+    found: list[tuple[int, float, str]] = []
+    for info in store.list(layout.versions_prefix(name)):
+        parsed = layout.parse_version_key(info.key)
+        if parsed and parsed[0] == name:
+            number = names.version_number(parsed[1]) or 0
+            found.append((number, info.modified if not number else 0.0, parsed[1]))
+    return [label for _, _, label in sorted(found)]
+
+
+def datasets(store: ObjectStore) -> list[str]:
+    """Names of all datasets with at least one version."""
+    parsed = (layout.parse_version_key(info.key) for info in store.list(layout.DATASETS))
+    return sorted({found[0] for found in parsed if found})
+
+
+def resolve(store: ObjectStore, reference: Reference) -> VersionRecord:
+    """The record a reference means.
+
+    A version is read in one request. What is not a version may be a tag: one listing more.
+    VersionNotFound names what is near.
+    """
+    name, selector = reference.name, reference.selector
+    if not reference.is_latest:
+        assert selector is not None
+        try:
+            return read(store, name, selector)
+        except ObjectNotFound:
+            target = tags.read(store, name, selector) if not names.version_number(selector) else None
+        if target is not None:
+            return read(store, name, target)
+    known = labels(store, name)
+    if reference.is_latest and known:
+        return read(store, name, known[-1])
+    raise _not_found(store, reference, known)
+
+
+def commit(
+    store: ObjectStore, record: VersionRecord, label: str | None, on_race: Callable[[], None]
+) -> VersionRecord:
+    """Writes the record under `label`, or under the next free number; what was written.
+
+    The create-only write decides races: of two pushes of the same number one gets the
+    next. VersionExists when a given label is taken.
+    """
+    if label is not None:
+        if tags.read(store, record.name, label) is not None:
+            raise VersionExists(reference=f"{record.name}@{label}", hint="that name is a tag")
+        return _create(store, replace(record, version=label))
+    number = next_number(store, record.name)
+    for attempt in range(RACES):
+        try:
+            return _create(store, replace(record, version=names.numbered(number + attempt)))
+        except VersionExists:
+            on_race()
+    raise VersionExists(reference=f"{record.name}@{names.numbered(number)}")
+
+
+def next_number(store: ObjectStore, name: str) -> int:
+    """One above the highest numbered version."""
+    return max((names.version_number(label) or 0 for label in labels(store, name)), default=0) + 1
+
+
+def _create(store: ObjectStore, record: VersionRecord) -> VersionRecord:
+    try:
+        store.create(layout.version_key(record.name, record.version), record.encode())
+    except PreconditionFailed as problem:
+        raise VersionExists(reference=f"{record.name}@{record.version}") from problem
+    return record
+
+
+def _not_found(store: ObjectStore, reference: Reference, known: list[str]) -> VersionNotFound:
+    if known:
+        wanted = reference.selector or ""
+        near = names.nearest(wanted, known) or f"; the latest is {known[-1]}"
+    else:
+        near = names.nearest(reference.name, datasets(store)) or "; the remote has no such dataset"
+    return VersionNotFound(reference=str(reference), nearest=near)

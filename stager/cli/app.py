@@ -1,0 +1,107 @@
+"""The command: finds the verb's module, runs it, turns a failure into a sentence and a number.
+
+A verb's module is imported when the verb is used, so `stager --help` costs the import of
+typer and no more.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from stager import __version__
+from stager.cli.output import Output
+from stager.errors import Cancelled, StagerError
+
+VERBS = {
+    "pull": "Put the verified files of a version on this node",
+    "push": "Make a new version from a local file or folder",
+    "adopt": "Make a version of a prefix that exists in a bucket, without copying",
+    "log": "Versions of a dataset, newest first",
+    "ls": "Datasets of the remote, or files of a version",
+    "show": "Everything known of one version",
+    "path": "Where a staged version lies on this node",
+    "tag": "Point a movable name at a version",
+    "verify": "Check every byte of a version, here or in the remote",
+    "cache": "What is staged on this node: ls, rm, pin, unpin",
+    "init": "Write stager.toml",
+    "demo": "Push twice, pull both, and see what the second version cost",
+}
+
+
+class Verbs(TyperGroup):
+    """Commands by name, imported one at a time."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """In the order of the table above."""
+        return list(VERBS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command of a verb; for a listing, a stand-in that carries its summary."""
+        if cmd_name not in VERBS:
+            return None
+        if getattr(ctx, "stager_lists_verbs", False):
+            return typer.main.TyperCommand(cmd_name, short_help=VERBS[cmd_name])
+        module = import_module(f"stager.cli.{cmd_name}")
+        return typer.main.get_command(module.app)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """The help table, without importing any verb."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(VERBS.items()))
+
+
+app = typer.Typer(
+    cls=Verbs,
+    help="From bucket to GPU: versioned datasets in your own object store, verified on the node.",
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.callback()
+def _root(
+    version: bool = typer.Option(False, "--version", help="Print the version and exit."),
+) -> None:
+    if version:
+        Output().line(f"stager {__version__}")
+        raise typer.Exit()
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """The entry point; exits with the code of errors.py."""
+    code = run(sys.argv[1:] if arguments is None else list(arguments))
+    sys.stdout.flush()
+    sys.stderr.flush()
+    if code == Cancelled.exit_code:
+        os._exit(code)  # transfers in threads must not hold the process
+    sys.exit(code)
+
+
+def run(arguments: list[str]) -> int:
+    """Runs a command line; its exit code."""
+    output = Output.for_arguments(arguments)
+    try:
+        return int(app(args=arguments, prog_name="stager", standalone_mode=False) or 0)
+    except StagerError as problem:
+        output.failure(problem)
+        return problem.exit_code
+    except (KeyboardInterrupt, Cancelled, typer.Abort):
+        output.problem("stopped; the next run continues from here")
+        return Cancelled.exit_code
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as problem:
+        if hasattr(problem, "format_message"):  # typer's own: unknown option, missing argument
+            output.problem(f"{problem.format_message()}  (stager --help)")
+            return 2
+        raise

@@ -1,0 +1,55 @@
+"""`stager push PATH alpaca`"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from stager.cli import settings
+from stager.cli.output import Output, size
+from stager.model.names import parse_reference
+from stager.ops.push import PushReport, PushRequest
+from stager.ops.push import push as run
+
+app = settings.verb_app()
+
+
+@app.command()
+def push(
+    path: Annotated[Path, typer.Argument(help="A file or folder.")],
+    reference: Annotated[str, typer.Argument(metavar="NAME[@LABEL]", help="The dataset.")],
+    message: settings.Message = "",
+    plain: Annotated[
+        bool, typer.Option("--plain", help="Keep the files as they are in the bucket.")
+    ] = False,
+    remote: settings.Remote = None,
+    cache: settings.Cache = None,
+    dry_run: settings.DryRun = False,
+    quiet: settings.Quiet = False,
+    as_json: settings.AsJson = False,
+) -> None:
+    """Make a new version from a local file or folder; prints its reference.
+
+    The version exists when its last byte is in the remote and not before. Content that an
+    earlier version holds is referred to, not sent again.
+    """
+    output = Output(as_json, quiet)
+    workspace = settings.workspace(output, remote, cache)
+    request = PushRequest(path, parse_reference(reference), message, plain)
+    report = run(workspace, request, dry_run)
+    if not as_json:
+        output.say(_told(report))
+    output.result(report, report.reference)
+
+
+def _told(report: PushReport) -> str:
+    if not report.created and not report.dry_run:
+        return f"{report.reference} holds exactly this already"
+    verb = "would store" if report.dry_run else "stored"
+    return (
+        f"{report.reference}: {report.files} files, {size(report.bytes_raw)}; "
+        f"{verb} {size(report.bytes_stored)}, shared {size(report.bytes_reused)} "
+        f"in {report.seconds:.2f} s"
+    )

@@ -1,0 +1,183 @@
+"""Settings: defaults < stager.toml < environment < flags, each with its origin.
+
+`stager.toml` is looked for from the working directory upward, then in the user's config
+directory. Its keys, the `STAGER_<KEY>` variables and the flags have the same names:
+
+    remote, cache                         where versions live, where they are staged
+    endpoint, region, addressing          of an S3-compatible store
+    transport, stall_seconds, attempts    how to talk to it
+    connections, encoders, uploads        how much at once
+    free_floor, budget                    bytes of disk to leave alone, and to use at most
+    author                                named in version records
+
+AWS_ENDPOINT_URL(_S3), AWS_REGION, AWS_DEFAULT_REGION and the AWS_* keys are read where no
+setting of stager's own says otherwise. This is the only module that reads os.environ.
+"""
+
+from __future__ import annotations
+
+import difflib
+import getpass
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from stager.cache.options import CacheOptions
+from stager.errors import ConfigError
+from stager.storage.options import Secret, StorageOptions
+from stager.transfer.options import TransferOptions
+
+FILE_NAME = "stager.toml"
+TEXTS = ("remote", "cache", "endpoint", "region", "addressing", "transport", "author")
+INTEGERS = ("attempts", "connections", "encoders", "uploads", "free_floor", "budget")
+NUMBERS = ("stall_seconds",)
+KEYS = TEXTS + INTEGERS + NUMBERS
+
+_FALLBACKS = {
+    "endpoint": ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"),
+    "region": ("AWS_REGION", "AWS_DEFAULT_REGION"),
+}
+_STORAGE = ("endpoint", "region", "addressing", "transport", "stall_seconds", "attempts")
+_TRANSFER = ("connections", "encoders", "uploads")
+_CACHE = ("free_floor", "budget")
+
+_NOTHING_SET = """no remote is set. Write two lines into stager.toml:
+    remote = "s3://bucket/team"      # or a local folder
+    cache = "/nvme/stager"
+or run `stager init`, or set STAGER_REMOTE and STAGER_CACHE"""
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """Everything that was set, and by whom."""
+
+    remote: str | None
+    author: str
+    cache: CacheOptions
+    storage: StorageOptions
+    transfer: TransferOptions
+    origins: Mapping[str, str] = field(default_factory=dict)
+
+    def required_remote(self) -> str:
+        """The remote; ConfigError that says what to write when there is none."""
+        if not self.remote:
+            raise ConfigError(key="remote", origin="nowhere", reason=_NOTHING_SET)
+        return self.remote
+
+
+def load(
+    flags: Mapping[str, Any] | None = None,
+    environ: Mapping[str, str] | None = None,
+    folder: Path | None = None,
+) -> Config:
+    """The settings in force; ConfigError names key and origin of a bad one."""
+    environ = os.environ if environ is None else environ
+    values: dict[str, tuple[Any, str]] = {}
+    _from_fallbacks(values, environ)
+    _from_file(values, folder or Path.cwd(), environ)
+    _from_environment(values, environ)
+    for key, value in (flags or {}).items():
+        if value is not None:
+            values[key] = (value, f"--{key.replace('_', '-')}")
+    return _assembled(values, environ)
+
+
+def config_home(environ: Mapping[str, str]) -> Path:
+    """The user's config directory of stager."""
+    base = environ.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
+    return Path(base) / "stager"
+
+
+def _from_fallbacks(values: dict[str, tuple[Any, str]], environ: Mapping[str, str]) -> None:
+    for key, variables in _FALLBACKS.items():
+        found = next((name for name in variables if environ.get(name)), None)
+        if found:
+            values[key] = (environ[found], found)
+
+
+def _from_file(
+    values: dict[str, tuple[Any, str]], folder: Path, environ: Mapping[str, str]
+) -> None:
+    path = _found_file(folder, environ)
+    if path is None:
+        return
+    import tomllib
+
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
+        raise ConfigError(key="the file", origin=str(path), reason=str(problem)) from problem
+    for key, value in document.items():
+        _check_known(key, str(path))
+        if key in ("remote", "cache") and isinstance(value, str) and "://" not in value:
+            value = str(path.parent / Path(value).expanduser())
+        values[key] = (value, str(path))
+
+
+def _found_file(folder: Path, environ: Mapping[str, str]) -> Path | None:
+    places = [folder.absolute(), *folder.absolute().parents]
+    candidates = [place / FILE_NAME for place in places] + [config_home(environ) / FILE_NAME]
+    return next((path for path in candidates if path.is_file()), None)
+
+
+def _from_environment(values: dict[str, tuple[Any, str]], environ: Mapping[str, str]) -> None:
+    for key in KEYS:
+        variable = f"STAGER_{key.upper()}"
+        if environ.get(variable):
+            values[key] = (environ[variable], variable)
+
+
+def _check_known(key: str, origin: str) -> None:
+    if key not in KEYS:
+        near = difflib.get_close_matches(key, KEYS, n=1)
+        reason = "no such setting" + (f"; did you mean {near[0]!r}?" if near else "")
+        raise ConfigError(key=key, origin=origin, reason=reason)
+
+
+def _assembled(values: dict[str, tuple[Any, str]], environ: Mapping[str, str]) -> Config:
+    typed = {key: _typed(key, value, origin) for key, (value, origin) in values.items()}
+    origins = {key: origin for key, (_, origin) in values.items()}
+
+    def chosen(keys: tuple[str, ...]) -> dict[str, Any]:
+        return {key: typed[key] for key in keys if key in typed}
+
+    storage = StorageOptions(
+        access_key_id=environ.get("AWS_ACCESS_KEY_ID", ""),
+        secret_access_key=Secret(environ.get("AWS_SECRET_ACCESS_KEY", "")),
+        session_token=Secret(environ.get("AWS_SESSION_TOKEN", "")),
+        **chosen(_STORAGE),
+    )
+    cache_path = typed.get("cache") or _default_cache(environ)
+    cache = CacheOptions(path=Path(cache_path).expanduser().absolute(), **chosen(_CACHE))
+    transfer = TransferOptions(**chosen(_TRANSFER))
+    for options in (storage, cache, transfer):
+        try:
+            options.validate()
+        except ConfigError as problem:
+            key = str(problem.fields["key"])
+            origin = origins.get(key, "default")
+            raise ConfigError(key=key, origin=origin, reason=problem.fields["reason"]) from None
+    author = typed.get("author") or environ.get("USER") or getpass.getuser()
+    return Config(typed.get("remote"), author, cache, storage, transfer, origins)
+
+
+def _default_cache(environ: Mapping[str, str]) -> str:
+    base = environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return str(Path(base) / "stager")
+
+
+def _typed(key: str, value: Any, origin: str) -> Any:
+    kind: type = str if key in TEXTS else int if key in INTEGERS else float
+    if isinstance(value, (Path, str)) and kind is str:
+        return str(value)
+    try:
+        return kind(value) if kind is not str else _refused(value)
+    except (ValueError, TypeError):
+        reason = f"{value!r} is not a {'text' if kind is str else 'number'}"
+        raise ConfigError(key=key, origin=origin, reason=reason) from None
+
+
+def _refused(value: Any) -> str:
+    raise ValueError(value)

@@ -1,0 +1,1 @@
+"""Pure values: what a version is. Nothing in this package reads or writes anything."""

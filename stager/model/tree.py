@@ -1,0 +1,59 @@
+"""The tree: what a version is.
+
+Canonical bytes, one line a file, sorted by the UTF-8 bytes of the path:
+
+    ["<path>",<size>,"<digest>"]\\n
+
+JSON with no spaces and non-ASCII characters as themselves. The tree digest is the blake3
+of these bytes; it depends on nothing else, in particular not on where the bytes lie.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from stager.model.digest import Digest, digest_of
+
+
+@dataclass(frozen=True, slots=True)
+class FileEntry:
+    """One file of a tree; `size` in bytes."""
+
+    path: str
+    size: int
+    digest: Digest
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """Files in canonical order."""
+
+    files: tuple[FileEntry, ...]
+
+    @classmethod
+    def of(cls, files: Iterable[FileEntry]) -> Tree:
+        """The tree of `files`; ValueError when a path stands twice."""
+        ordered = tuple(sorted(files, key=lambda entry: entry.path.encode()))
+        for one, other in zip(ordered, ordered[1:], strict=False):
+            if one.path == other.path:
+                raise ValueError(f"path twice in a tree: {one.path!r}")
+        return cls(ordered)
+
+    @property
+    def bytes_raw(self) -> int:
+        """Sum of the file sizes."""
+        return sum(entry.size for entry in self.files)
+
+    def canonical(self) -> bytes:
+        """The bytes that are hashed."""
+        encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+        return "".join(
+            f"[{encode(entry.path)},{entry.size},{encode(str(entry.digest))}]\n"
+            for entry in self.files
+        ).encode()
+
+    def digest(self) -> Digest:
+        """The identity of the version."""
+        return digest_of(self.canonical())

@@ -1,0 +1,167 @@
+"""push: a local file or folder as a new, immutable version."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from stager.catalog import placements, remote, versions
+from stager.errors import UsageError, VersionExists
+from stager.events import Noted, Warned
+from stager.model.names import LATEST, Reference
+from stager.model.placement import Placement
+from stager.model.version import PlacementKey, VersionRecord
+from stager.ops.keep import keep
+from stager.ops.pack import Packed, pack, place
+from stager.packs.source import Source, scan
+from stager.workspace import Workspace, utc_now
+
+
+@dataclass(frozen=True, slots=True)
+class PushRequest:
+    """What to push and as what; a reference with a version asks for exactly that label."""
+
+    source: Path
+    reference: Reference
+    message: str = ""
+    plain: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PushReport:
+    """What a push did, or with `dry_run` would do. Bytes and seconds.
+
+    `bytes_stored` is what the version added to the remote, without its metadata;
+    `bytes_reused` the raw bytes it shares with earlier versions. `created` is false when
+    the latest version already holds exactly this content.
+    """
+
+    reference: str
+    version: str
+    tree: str
+    path: str
+    files: int
+    bytes_raw: int
+    bytes_stored: int
+    bytes_transferred: int
+    bytes_reused: int
+    requests: Mapping[str, int] = field(default_factory=dict)
+    seconds: float = 0.0
+    limit: str = "none"
+    created: bool = True
+    dry_run: bool = False
+
+
+def push(workspace: Workspace, request: PushRequest, dry_run: bool = False) -> PushReport:
+    """Stores the content, then its placement, then the record that makes it a version."""
+    _check(request)
+    source = scan(request.source)
+    _tell(workspace, source)
+    parent = _parent(workspace, request.reference.name)
+    packed = _store(workspace, request, source, parent, dry_run)
+    tree = packed.placement.tree().digest()
+    if parent is not None and parent.tree == str(tree) and request.reference.selector is None:
+        return _report(workspace, request, packed, parent, created=False, dry_run=dry_run)
+    record = VersionRecord(
+        name=request.reference.name,
+        version=request.reference.selector or "",
+        tree=str(tree),
+        placement=PlacementKey("", 0, 0),
+        parent=parent.version if parent else None,
+        time=utc_now(),
+        author=workspace.config.author,
+        message=request.message,
+        files=len(packed.placement.files),
+        bytes_raw=packed.placement.bytes_raw,
+        bytes_new=packed.bytes_stored,
+        provenance={"kind": "push", "source": request.source.absolute().name},
+    )
+    if not dry_run:
+        record = publish(workspace, record, packed.placement)
+    return _report(workspace, request, packed, record, created=not dry_run, dry_run=dry_run)
+
+
+def publish(workspace: Workspace, record: VersionRecord, placement: Placement) -> VersionRecord:
+    """Placement, then record: the version exists from here on. What was written.
+
+    An empty `record.version` asks for the next number. A label that exists with the same
+    content is returned as it is; with other content it is VersionExists.
+    """
+    store = remote.open_for_writing(workspace.remote, workspace.listener)
+    record = replace(record, placement=placements.write(store, placement))
+
+    def raced() -> None:
+        workspace.listener(Noted("somebody else took that number; trying the next one"))
+
+    try:
+        return versions.commit(store, record, record.version or None, raced)
+    except VersionExists:
+        if record.version:
+            there = versions.read(store, record.name, record.version)
+            if there.tree == record.tree:
+                return there
+        raise
+
+
+def _check(request: PushRequest) -> None:
+    if request.reference.selector == LATEST:
+        raise UsageError(reason="a version cannot be called 'latest'")
+
+
+def _parent(workspace: Workspace, name: str) -> VersionRecord | None:
+    store = remote.open_for_reading(workspace.remote)
+    known = versions.labels(store, name)
+    return versions.read(store, name, known[-1]) if known else None
+
+
+def _store(
+    workspace: Workspace,
+    request: PushRequest,
+    source: Source,
+    parent: VersionRecord | None,
+    dry_run: bool,
+) -> Packed:
+    if not dry_run:
+        remote.open_for_writing(workspace.remote, workspace.listener)
+    if request.plain:
+        return keep(workspace, request.reference.name, source, dry_run)
+    base = placements.read(workspace.remote, parent.placement)[0] if parent else None
+    return place(workspace, source, base) if dry_run else pack(workspace, source, base)
+
+
+def _tell(workspace: Workspace, source: Source) -> None:
+    if not source.files:
+        raise UsageError(reason=f"{source.root}: no files to push")
+    if source.empty_folders:
+        shown = ", ".join(source.empty_folders[:5])
+        count = len(source.empty_folders)
+        workspace.listener(Warned(f"{count} empty folder(s) are not part of the version: {shown}"))
+
+
+def _report(
+    workspace: Workspace,
+    request: PushRequest,
+    packed: Packed,
+    record: VersionRecord,
+    *,
+    created: bool,
+    dry_run: bool,
+) -> PushReport:
+    meter = workspace.meter
+    return PushReport(
+        reference=f"{record.name}@{record.version}" if record.version else record.name,
+        version=record.version,
+        tree=record.tree,
+        path=str(request.source),
+        files=record.files,
+        bytes_raw=record.bytes_raw,
+        bytes_stored=packed.bytes_stored,
+        bytes_transferred=meter.sent,
+        bytes_reused=packed.bytes_reused,
+        requests=meter.by_kind(),
+        seconds=round(meter.seconds, 3),
+        limit=meter.limit(),
+        created=created,
+        dry_run=dry_run,
+    )

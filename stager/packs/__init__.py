@@ -1,0 +1,1 @@
+"""From files to packs and back: reading a source, cutting frames, coding them."""

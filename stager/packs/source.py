@@ -1,0 +1,166 @@
+"""A local file or folder as the source of a version.
+
+Links inside the tree are followed and recorded as what they point to; a link that leaves
+the tree, a socket, a device, a name that cannot travel: all offenders are named at once
+and nothing is read. While reading, a file whose size or times move is reported.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from stager.errors import SourceChanged, UsageError, problems
+from stager.model import paths
+from stager.model.records import MAX_FRAME, next_cut
+
+SMALL_FILE = 1024 * 1024
+READ_BYTES = MAX_FRAME
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A file to push: its path in the version, where it is, and its stat facts."""
+
+    path: str
+    location: str
+    size: int
+    stamp: tuple[int, int, int]  # mtime_ns, ctime_ns, inode
+
+    @property
+    def is_small(self) -> bool:
+        """Whether it shares frames with other small files."""
+        return self.size < SMALL_FILE
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Files in the order of their paths' bytes, and folders that hold nothing."""
+
+    root: str
+    files: tuple[SourceFile, ...]
+    empty_folders: tuple[str, ...]
+
+    @property
+    def bytes_raw(self) -> int:
+        """Sum of the file sizes."""
+        return sum(file.size for file in self.files)
+
+
+def scan(path: Path) -> Source:
+    """The source at `path`; UsageError when there is none, DataError naming all offenders."""
+    if not path.exists():
+        raise UsageError(reason=f"{path}: no such file or folder")
+    if path.is_file():
+        facts = os.stat(path)
+        return Source(str(path.parent), (_file(path.name, str(path), facts),), ())
+    walk = _Walk(path.resolve())
+    walk.visit(str(path), "", ())
+    findings = walk.findings + paths.offences(sorted(file.path for file in walk.files))
+    if findings:
+        raise problems(str(path), findings)
+    ordered = sorted(walk.files, key=lambda file: file.path.encode())
+    return Source(str(path), tuple(ordered), tuple(walk.empty_folders))
+
+
+def read(file: SourceFile) -> bytes:
+    """The whole of a small file; SourceChanged when it is no longer what was scanned."""
+    descriptor = os.open(file.location, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        data = os.read(descriptor, file.size + 1)
+        if len(data) < file.size:
+            data = _read_rest(descriptor, data)
+        _check_unchanged(file, descriptor, len(data))
+    finally:
+        os.close(descriptor)
+    return data
+
+
+def frames(file: SourceFile) -> Iterator[memoryview]:
+    """The raw frames of a large file, in order; SourceChanged when it moves meanwhile."""
+    with open(file.location, "rb", buffering=0) as stream:
+        yield from cut_stream(iter(lambda: stream.read(READ_BYTES), b""))
+        _check_unchanged(file, stream.fileno(), stream.tell())
+
+
+def cut_stream(blocks: Iterable[bytes | memoryview]) -> Iterator[memoryview]:
+    """Frames of a stream that comes in blocks of any size."""
+    buffer, start = b"", 0
+    for block in blocks:
+        buffer = b"".join((memoryview(buffer)[start:], block))
+        start = 0
+        while len(buffer) - start >= MAX_FRAME:
+            end = next_cut(buffer, start, start + MAX_FRAME)
+            yield memoryview(buffer)[start:end]
+            start = end
+    while start < len(buffer):
+        end = next_cut(buffer, start, min(len(buffer), start + MAX_FRAME))
+        yield memoryview(buffer)[start:end]
+        start = end
+
+
+class _Walk:
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.files: list[SourceFile] = []
+        self.findings: list[str] = []
+        self.empty_folders: list[str] = []
+
+    def visit(self, folder: str, prefix: str, above: tuple[tuple[int, int], ...]) -> None:
+        """Collects everything below `folder`; `above` holds (device, inode) of its parents."""
+        with os.scandir(folder) as found:
+            entries = sorted(found, key=lambda entry: entry.name)
+        if not entries and prefix:
+            self.empty_folders.append(prefix.rstrip("/"))
+        for entry in entries:
+            path = prefix + entry.name
+            if entry.is_symlink() and not self._inside(entry, path):
+                continue
+            facts = entry.stat()
+            if stat.S_ISREG(facts.st_mode):
+                self.files.append(_file(path, entry.path, facts))
+            elif stat.S_ISDIR(facts.st_mode):
+                self._enter(entry.path, path, facts, above)
+            else:
+                self.findings.append(f"{path!r}: not a regular file (socket, pipe or device)")
+
+    def _enter(
+        self, location: str, path: str, facts: os.stat_result, above: tuple[tuple[int, int], ...]
+    ) -> None:
+        identity = (facts.st_dev, facts.st_ino)
+        if identity in above:
+            self.findings.append(f"{path!r}: a link that leads back to a folder above it")
+        else:
+            self.visit(location, path + "/", (*above, identity))
+
+    def _inside(self, entry: os.DirEntry[str], path: str) -> bool:
+        target = Path(entry.path).resolve()
+        if not target.exists():
+            self.findings.append(f"{path!r}: a link to nothing")
+        elif not target.is_relative_to(self.root):
+            self.findings.append(f"{path!r}: a link that leaves the tree")
+        else:
+            return True
+        return False
+
+
+def _file(path: str, location: str, facts: os.stat_result) -> SourceFile:
+    stamp = (facts.st_mtime_ns, facts.st_ctime_ns, facts.st_ino)
+    return SourceFile(path, location, facts.st_size, stamp)
+
+
+def _read_rest(descriptor: int, data: bytes) -> bytes:
+    parts = [data]
+    while part := os.read(descriptor, READ_BYTES):
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _check_unchanged(file: SourceFile, descriptor: int, read_bytes: int) -> None:
+    facts = os.fstat(descriptor)
+    now = (facts.st_mtime_ns, facts.st_ctime_ns, facts.st_ino)
+    if now != file.stamp or facts.st_size != file.size or read_bytes != file.size:
+        raise SourceChanged(names=file.path, hint="push again when nothing writes to it")

@@ -1,0 +1,77 @@
+"""The protocol every store speaks, and what it promises.
+
+Keys are relative to the store's URL, use `/`, and are passed as they are: no escaping is
+visible above this line. Failures are StorageError and below, translated by the
+implementation; nothing else escapes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+Data = bytes | bytearray | memoryview
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectInfo:
+    """One object: key relative to the store, size in bytes, ETag without quotes, UTC time."""
+
+    key: str
+    size: int
+    etag: str
+    modified: float = 0.0  # seconds since the epoch
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What a store cannot do is said here, once, and told to the user where it matters."""
+
+    create_only: bool = True  # create() is atomic at the store (see create_only.py)
+    if_match: bool = True  # get(if_match=...) is checked by the store itself
+
+
+class ObjectStore(Protocol):
+    """A flat name space of immutable-looking objects below `url`."""
+
+    url: str
+    capabilities: Capabilities
+
+    def get(
+        self, key: str, start: int = 0, end: int | None = None, if_match: str = ""
+    ) -> Data:
+        """Bytes [start, end) of the object, exactly that many, or an error.
+
+        `end=None` reads to the end. A range past the end is StorageError, never short.
+        With `if_match`, PreconditionFailed unless the object still has that ETag.
+        ObjectNotFound when there is none.
+        """
+        ...
+
+    def head(self, key: str) -> ObjectInfo:
+        """Size and ETag; ObjectNotFound when there is none."""
+        ...
+
+    def put(self, key: str, data: Data) -> str:
+        """Writes the whole object, atomically, over what was there; its ETag."""
+        ...
+
+    def create(self, key: str, data: Data) -> str:
+        """As put, but PreconditionFailed when the key exists: of many, one succeeds."""
+        ...
+
+    def put_stream(self, key: str, parts: Iterable[Data]) -> str:
+        """Multipart: the parts become one object when the last has arrived, or nothing.
+
+        Memory is bounded by a few parts. An exception from `parts` aborts the upload.
+        """
+        ...
+
+    def list(self, prefix: str = "") -> Iterator[ObjectInfo]:
+        """Objects whose key starts with `prefix`, streamed, in byte order of the keys."""
+        ...
+
+    def delete(self, keys: Iterable[str]) -> None:
+        """Removes objects; one that is not there counts as removed."""
+        ...

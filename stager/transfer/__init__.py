@@ -1,0 +1,1 @@
+"""Many transfers at once: threads, ranges, and what held them back."""
