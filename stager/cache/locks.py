@@ -47,7 +47,9 @@ def try_lock(descriptor: int, path: Path) -> bool:
     except OSError as problem:
         if problem.errno in (errno.EWOULDBLOCK, errno.EACCES):
             return False
-        reason = f"this file system has no flock ({problem.strerror}); put the cache on a local disk"
+        reason = (
+            f"this file system has no flock ({problem.strerror}); put the cache on a local disk"
+        )
         raise CacheError(path=str(path), reason=reason) from problem
     return True
 

@@ -16,11 +16,12 @@ from stager.cache.locks import exclusive, try_lock
 from stager.cache.options import CacheOptions
 from stager.errors import DiskFull
 from stager.events import Listener
+from stager.model.sizes import size_text
 
 
 @contextlib.contextmanager
 def reserved(options: CacheOptions, needed: int, listener: Listener) -> Iterator[None]:
-    """Holds `needed` bytes of the cache's disk; DiskFull with both numbers when they are not there."""
+    """Holds `needed` bytes of the cache's disk; DiskFull with both numbers when it lacks them."""
     folders = Folders(options.path)
     folders.reservations.mkdir(parents=True, exist_ok=True)
     promise = folders.reservations / f"{os.getpid()}-{os.urandom(4).hex()}"
@@ -42,25 +43,16 @@ def free_bytes(path: Path) -> int:
     return facts.f_bavail * facts.f_frsize
 
 
-def human(count: float) -> str:
-    """`3.2 GB`: decimal units, as disks and clouds count."""
-    for unit in ("B", "kB", "MB", "GB", "TB"):
-        if abs(count) < 1000 or unit == "TB":
-            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
-        count /= 1000
-    raise AssertionError("unreachable: TB is the last unit")
-
-
 def _check(options: CacheOptions, needed: int, promised: int) -> None:
     usable = free_bytes(options.path) - options.free_floor - promised
     if needed > usable:
-        detail = f" after a floor of {human(options.free_floor)}"
+        detail = f" after a floor of {size_text(options.free_floor)}"
         if promised:
-            detail += f" and {human(promised)} promised to other pulls"
+            detail += f" and {size_text(promised)} promised to other pulls"
         raise DiskFull(
             path=str(options.path),
-            needed=human(needed),
-            free=human(max(0, usable)),
+            needed=size_text(needed),
+            free=size_text(max(0, usable)),
             detail=detail,
             hint="`stager cache ls` shows what is staged, `stager cache rm` removes it",
         )

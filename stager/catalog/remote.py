@@ -29,7 +29,9 @@ def open_for_writing(store: ObjectStore, listener: Listener) -> ObjectStore:
         facts = _begin(store)
     if facts.get("create_only", True):
         return store
-    listener(Warned(f"{store.url} ignores create-only writes: versions are read back after writing"))
+    listener(
+        Warned(f"{store.url} ignores create-only writes: versions are read back after writing")
+    )
     return NonceCreate(store)
 
 

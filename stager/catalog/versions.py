@@ -87,7 +87,9 @@ def resolve(store: ObjectStore, reference: Reference) -> VersionRecord:
         try:
             return read(store, name, selector)
         except ObjectNotFound:
-            target = tags.read(store, name, selector) if not names.version_number(selector) else None
+            target = (
+                tags.read(store, name, selector) if not names.version_number(selector) else None
+            )
         if target is not None:
             return read(store, name, target)
     known = labels(store, name)

@@ -7,8 +7,9 @@ from typing import Annotated
 import typer
 
 from stager.cli import settings
-from stager.cli.output import Output, size
+from stager.cli.output import Output
 from stager.model.names import parse_reference
+from stager.model.sizes import size_text
 from stager.ops.adopt import AdoptRequest
 from stager.ops.adopt import adopt as run
 
@@ -40,5 +41,7 @@ def adopt(
     report = run(workspace, request, dry_run)
     if not as_json:
         verb = "would adopt" if dry_run else "adopted"
-        output.say(f"{verb} {report.files} files, {size(report.bytes_raw)}, from {report.path}")
+        output.say(
+            f"{verb} {report.files} files, {size_text(report.bytes_raw)}, from {report.path}"
+        )
     output.result(report, report.reference)

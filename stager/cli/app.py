@@ -43,11 +43,9 @@ class Verbs(TyperGroup):
         return list(VERBS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command of a verb; for a listing, a stand-in that carries its summary."""
+        """The command of a verb; None for a word that is none."""
         if cmd_name not in VERBS:
             return None
-        if getattr(ctx, "stager_lists_verbs", False):
-            return typer.main.TyperCommand(cmd_name, short_help=VERBS[cmd_name])
         module = import_module(f"stager.cli.{cmd_name}")
         return typer.main.get_command(module.app)
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from stager.cli import settings
-from stager.cli.output import Output, size
+from stager.cli.output import Output
 from stager.model.names import parse_reference
+from stager.model.sizes import size_text
 from stager.ops import cache as verb
 from stager.ops.cache import CacheEntry
 
@@ -36,7 +37,7 @@ def rm(
     workspace = settings.workspace(output, None, cache)
     entry = verb.rm(workspace, parse_reference(reference), dry_run)
     verb_text = "would remove" if dry_run else "removed"
-    output.result(entry, f"{verb_text} {entry.reference}, {size(entry.bytes_raw)}")
+    output.result(entry, f"{verb_text} {entry.reference}, {size_text(entry.bytes_raw)}")
 
 
 @app.command()
@@ -69,5 +70,5 @@ def _pin(reference: str, cache: str | None, as_json: bool, pinned: bool) -> None
 def _cells(entry: CacheEntry) -> tuple[object, ...]:
     state = "intact" if entry.intact else "changed"
     state += ", pinned" if entry.pinned else ""
-    size_text = size(entry.bytes_raw)
+    size_text = size_text(entry.bytes_raw)
     return (entry.reference, entry.files, size_text, entry.used, state, entry.path)

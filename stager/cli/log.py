@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from stager.cli import settings
-from stager.cli.output import Output, size
+from stager.cli.output import Output
+from stager.model.sizes import size_text
 from stager.ops.log import LogEntry
 from stager.ops.log import log as run
 
@@ -33,8 +34,8 @@ def _cells(entry: LogEntry) -> tuple[object, ...]:
         record.version,
         record.time,
         record.files,
-        size(record.bytes_raw),
-        size(record.bytes_new),
+        size_text(record.bytes_raw),
+        size_text(record.bytes_new),
         ",".join(entry.tags) or "-",
         record.author,
         record.message or "-",

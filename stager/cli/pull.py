@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 
 from stager.cli import settings
-from stager.cli.output import Output, size
+from stager.cli.output import Output
 from stager.model.names import parse_reference
+from stager.model.sizes import size_text
 from stager.ops.pull import PullReport, PullRequest
 from stager.ops.pull import pull as run
 
@@ -48,7 +49,7 @@ def pull(
 def _told(report: PullReport) -> str:
     verb = "would fetch" if report.dry_run else "fetched"
     return (
-        f"{report.reference}: {report.files} files, {size(report.bytes_raw)}; "
-        f"{verb} {size(report.bytes_transferred)}, reused {size(report.bytes_reused)} "
+        f"{report.reference}: {report.files} files, {size_text(report.bytes_raw)}; "
+        f"{verb} {size_text(report.bytes_transferred)}, reused {size_text(report.bytes_reused)} "
         f"in {report.seconds:.2f} s"
     )

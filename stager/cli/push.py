@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 
 from stager.cli import settings
-from stager.cli.output import Output, size
+from stager.cli.output import Output
 from stager.model.names import parse_reference
+from stager.model.sizes import size_text
 from stager.ops.push import PushReport, PushRequest
 from stager.ops.push import push as run
 
@@ -49,7 +50,7 @@ def _told(report: PushReport) -> str:
         return f"{report.reference} holds exactly this already"
     verb = "would store" if report.dry_run else "stored"
     return (
-        f"{report.reference}: {report.files} files, {size(report.bytes_raw)}; "
-        f"{verb} {size(report.bytes_stored)}, shared {size(report.bytes_reused)} "
+        f"{report.reference}: {report.files} files, {size_text(report.bytes_raw)}; "
+        f"{verb} {size_text(report.bytes_stored)}, shared {size_text(report.bytes_reused)} "
         f"in {report.seconds:.2f} s"
     )

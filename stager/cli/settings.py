@@ -31,9 +31,7 @@ def verb_app() -> typer.Typer:
     )
 
 
-def workspace(
-    output: Output, remote: str | None, cache: str | None, **others: object
-) -> Workspace:
+def workspace(output: Output, remote: str | None, cache: str | None, **others: object) -> Workspace:
     """Settings of this call, with its listener."""
     flags = {"remote": remote, "cache": cache, **others}
     return Workspace(config.load(flags=flags), output.listener())

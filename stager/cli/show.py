@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from stager.cli import settings
-from stager.cli.output import Output, plain, size
+from stager.cli.output import Output, plain
 from stager.model.names import parse_reference
+from stager.model.sizes import size_text
 from stager.ops.show import VersionFacts
 from stager.ops.show import show as run
 
@@ -37,10 +38,10 @@ def _text(facts: VersionFacts) -> str:
         "author": record.author,
         "message": record.message or "-",
         "parent": record.parent or "-",
-        "files": f"{record.files}, {size(record.bytes_raw)}",
-        "stored": f"{size(facts.bytes_stored)} in {facts.packs} packs, {facts.frames} frames",
-        "added": size(record.bytes_new),
-        "placement": f"{record.placement.key}, {size(record.placement.stored)}",
+        "files": f"{record.files}, {size_text(record.bytes_raw)}",
+        "stored": f"{size_text(facts.bytes_stored)} in {facts.packs} packs, {facts.frames} frames",
+        "added": size_text(record.bytes_new),
+        "placement": f"{record.placement.key}, {size_text(record.placement.stored)}",
         "from": provenance or "-",
     }
     return "\n".join(f"{name:10}{value}" for name, value in lines.items())

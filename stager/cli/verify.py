@@ -7,9 +7,10 @@ from typing import Annotated
 import typer
 
 from stager.cli import settings
-from stager.cli.output import Output, size
+from stager.cli.output import Output
 from stager.errors import DigestMismatch
 from stager.model.names import parse_reference
+from stager.model.sizes import size_text
 from stager.ops import verify as verb
 
 app = settings.verb_app()
@@ -31,12 +32,14 @@ def verify(
     output = Output(as_json, quiet)
     workspace = settings.workspace(output, remote, cache)
     target = parse_reference(reference)
-    check = verb.verify_remote if packs else lambda *both: verb.verify(*both, repair)
-    report = check(workspace, target)
+    if packs:
+        report = verb.verify_remote(workspace, target)
+    else:
+        report = verb.verify(workspace, target, repair)
     for name, wrong in report.damaged.items():
         output.problem(f"{name}: {wrong}" + (" (repaired)" if report.repaired else ""))
     sound = "sound" if report.is_sound else f"{len(report.damaged)} damaged"
-    what = f"{report.checked} checked, {size(report.bytes_read)} read"
+    what = f"{report.checked} checked, {size_text(report.bytes_read)} read"
     output.result(report, f"{report.reference}: {what}, {sound}")
     if not report.is_sound:
         raise typer.Exit(DigestMismatch.exit_code)

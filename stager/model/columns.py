@@ -15,6 +15,7 @@ import json
 import sys
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeAlias
 
 from stager.errors import ManifestInvalid
 
@@ -23,7 +24,7 @@ MAX_HEADER_BYTES = 64 * 1024
 TYPECODES = {"u8": "B", "u32": "I", "u64": "Q"}
 WIDTHS = {"u8": 1, "u32": 4, "u64": 8, "b32": 32}
 
-Column = array[int] | bytes | Sequence[str]
+Column: TypeAlias = "array[int] | bytes | Sequence[str] | Sequence[int]"
 
 
 def integers(kind: str, values: Sequence[int] = ()) -> array[int]:
@@ -65,7 +66,7 @@ def _decoded(kind: str, data: memoryview) -> Iterator[tuple[str, Column]]:
         raise ValueError(f"format {header['format']!r} is newer than this stager reads ({FORMAT})")
     position = len(line) + 1
     for name, column_type, count, length in header["columns"]:
-        if not (isinstance(count, int) and isinstance(length, int) and 0 <= length):
+        if not (isinstance(count, int) and isinstance(length, int) and length >= 0):
             raise ValueError(f"column {name!r}: sizes are not numbers")
         blob = bytes(data[position : position + length])
         if len(blob) != length:

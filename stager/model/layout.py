@@ -1,13 +1,13 @@
 """Keys below a remote (format 1).
 
-    stager.json                               format and what the store was found to honour
-    datasets/<name>/versions/<version>.json   version record, create-only
-    datasets/<name>/verified/<version>.json   digests found by the first pull of an
-                                              unhashed version, create-only
-    datasets/<name>/tags/<tag>/<seq>.json     create-only; the highest seq wins
-    placements/<aa>/<digest>                  never rewritten
-    packs/<aa>/<digest>                       never rewritten
-    plain/<name>/<tree>/<path>                files of a `--plain` version, as they are
+stager.json                               format and what the store was found to honour
+datasets/<name>/versions/<version>.json   version record, create-only
+datasets/<name>/verified/<version>.json   digests found by the first pull of an
+                                          unhashed version, create-only
+datasets/<name>/tags/<tag>/<seq>.json     create-only; the highest seq wins
+placements/<aa>/<digest>                  never rewritten
+packs/<aa>/<digest>                       never rewritten
+plain/<name>/<tree>/<path>                files of a `--plain` version, as they are
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import NamedTuple, cast
 
 from stager.errors import ManifestInvalid
@@ -94,10 +95,7 @@ class Placement:
         """Canonical bytes; equal placements give equal bytes."""
         u32, u64 = "u32", "u64"
         counts = columns.integers(u32)
-        counts.extend(
-            after - before
-            for before, after in zip(self.first_slice, self.first_slice[1:], strict=False)
-        )
+        counts.extend(after - before for before, after in pairwise(self.first_slice))
         return columns.encode(
             KIND,
             {
@@ -163,9 +161,7 @@ def _assembled(table: dict[str, columns.Column]) -> Placement:
         raise ValueError("columns of files differ in length")
     return Placement(
         packs=tuple(map(Pack._make, zip(*pack_columns, strict=True))),
-        frames=tuple(
-            map(Frame._make, zip(*frame_columns, digests("frame_digest"), strict=True))
-        ),
+        frames=tuple(map(Frame._make, zip(*frame_columns, digests("frame_digest"), strict=True))),
         files=files,
         first_slice=first,
         slice_frame=numbers("slice_frame"),
@@ -180,7 +176,7 @@ def _check(placement: Placement) -> None:
     if (unsafe := paths.first_unsafe(names)) is not None:
         raise ValueError(f"path {unsafe!r} is not safe")
     encoded = [name.encode() for name in names]
-    if any(one >= other for one, other in zip(encoded, encoded[1:], strict=False)):
+    if any(one >= other for one, other in pairwise(encoded)):
         raise ValueError("paths are not in order, or one stands twice")
     if clash := next(paths.file_as_folder(names), None):
         raise ValueError(f"{clash[0]!r} is a file and also a folder")

@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 
 from stager.model.digest import Digest, digest_of
 
@@ -36,7 +37,7 @@ class Tree:
     def of(cls, files: Iterable[FileEntry]) -> Tree:
         """The tree of `files`; ValueError when a path stands twice."""
         ordered = tuple(sorted(files, key=lambda entry: entry.path.encode()))
-        for one, other in zip(ordered, ordered[1:], strict=False):
+        for one, other in pairwise(ordered):
             if one.path == other.path:
                 raise ValueError(f"path twice in a tree: {one.path!r}")
         return cls(ordered)

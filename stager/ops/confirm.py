@@ -37,7 +37,9 @@ def confirm(
         confirmed = replace(record, tree=str(placement.tree().digest()), placement=key)
         versions.confirm(store, confirmed)
     except StorageError as problem:
-        workspace.listener(Warned(f"digests of {record.name}@{record.version} stay here: {problem}"))
+        workspace.listener(
+            Warned(f"digests of {record.name}@{record.version} stay here: {problem}")
+        )
         stored, key = placements.pack(placement)
         return replace(record, tree=str(placement.tree().digest()), placement=key), stored
     return confirmed, placements.pack(placement)[0]

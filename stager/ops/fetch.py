@@ -10,11 +10,18 @@ from collections.abc import Callable, Iterable
 from blake3 import blake3
 
 from stager.cache.frame_files import FrameFiles
-from stager.cache.space import free_bytes, human
-from stager.errors import DigestMismatch, DiskFull, ObjectNotFound, PreconditionFailed
-from stager.errors import SourceChanged, StorageError
+from stager.cache.space import free_bytes
+from stager.errors import (
+    DigestMismatch,
+    DiskFull,
+    ObjectNotFound,
+    PreconditionFailed,
+    SourceChanged,
+    StorageError,
+)
 from stager.events import Advanced, Began, Noted
 from stager.model.placement import TRUSTED, Pack, Placement
+from stager.model.sizes import size_text
 from stager.packs.codec import Bytes, decode
 from stager.transfer.ranges import Range, ranges
 from stager.transfer.workers import for_each
@@ -33,7 +40,9 @@ def fetch(workspace: Workspace, files: FrameFiles, wanted: Iterable[int]) -> dic
             if problem.errno not in (errno.ENOSPC, errno.EDQUOT):
                 raise
             folder = workspace.config.cache.path
-            raise DiskFull(path=files.folder, needed=human(len(raw)), free=human(free_bytes(folder)))
+            raise DiskFull(
+                path=files.folder, needed=size_text(len(raw)), free=size_text(free_bytes(folder))
+            ) from problem
 
     return read_frames(workspace, files.placement, wanted, write)
 

@@ -70,7 +70,7 @@ def verify_remote(workspace: Workspace, reference: Reference) -> VerifyReport:
     pending = set(range(len(placement.frames)))
     guard = threading.Lock()
 
-    def seen(frame: int, raw: Bytes) -> None:
+    def seen(frame: int, _: Bytes) -> None:
         with guard:
             pending.discard(frame)
 

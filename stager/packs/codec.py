@@ -78,9 +78,7 @@ def decode(stored: memoryview, frame: Frame, key: str) -> Bytes:
 
 def mismatch(frame: Frame, key: str, actual: str) -> DigestMismatch:
     """The error for a frame whose bytes are not what the placement says."""
-    return DigestMismatch(
-        key=key, offset=frame.offset, expected=frame.digest.hex(), actual=actual
-    )
+    return DigestMismatch(key=key, offset=frame.offset, expected=frame.digest.hex(), actual=actual)
 
 
 def _decompressed(stored: memoryview, frame: Frame, key: str) -> bytes:

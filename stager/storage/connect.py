@@ -1,9 +1,9 @@
 """From a URL to a store, with its wrappers: the only place where they are stacked.
 
-    /data/remote, file:///data/remote   a local directory
-    s3://bucket/prefix                  S3 or anything that speaks it, through obstore
-    memory://name                       this process only
-    anything else                       the fsspec filesystem of that scheme
+/data/remote, file:///data/remote   a local directory
+s3://bucket/prefix                  S3 or anything that speaks it, through obstore
+memory://name                       this process only
+anything else                       the fsspec filesystem of that scheme
 """
 
 from __future__ import annotations

@@ -45,9 +45,7 @@ class FsspecStore:
         """See ObjectStore.get."""
         with self._translated(key):
             self._check(key, if_match)
-            data: bytes = self._filesystem.cat_file(
-                self._path(key), start=start or None, end=end
-            )
+            data: bytes = self._filesystem.cat_file(self._path(key), start=start or None, end=end)
             self._check(key, if_match)
         if end is not None and len(data) != end - start:
             size = self.head(key).size
@@ -109,7 +107,10 @@ class FsspecStore:
     def delete(self, keys: Iterable[str]) -> None:
         """See ObjectStore.delete."""
         for key in keys:
-            with contextlib.suppress(FileNotFoundError), self._translated(key, missing_is_fine=True):
+            with (
+                contextlib.suppress(FileNotFoundError),
+                self._translated(key, missing_is_fine=True),
+            ):
                 self._filesystem.rm_file(self._path(key))
 
     def _pipe(self, key: str, data: Data, mode: str) -> str:
@@ -163,7 +164,7 @@ class FsspecStore:
             if missing_is_fine:
                 raise
             raise ObjectNotFound(url=self._at(key)) from problem
-        except Exception as problem:  # noqa: BLE001 - every filesystem has its own errors
+        except Exception as problem:
             raise _translate(problem, self._at(key)) from problem
 
 

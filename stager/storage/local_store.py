@@ -95,9 +95,7 @@ class LocalStore:
             raise ObjectUnaddressable(url=self._at(key), reason="an empty or dotted segment")
         return self.root / key
 
-    def _write(
-        self, key: str, parts: Iterable[Data], publish: Callable[[Path, Path], None]
-    ) -> str:
+    def _write(self, key: str, parts: Iterable[Data], publish: Callable[[Path, Path], None]) -> str:
         target = self._path(key)
         with self._translated(key):
             target.parent.mkdir(parents=True, exist_ok=True)

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import obstore
 from obstore import exceptions as foreign
@@ -67,7 +67,7 @@ class ObstoreStore:
 
     def get(self, key: str, start: int = 0, end: int | None = None, if_match: str = "") -> Data:
         """See ObjectStore.get."""
-        options: dict[str, object] = {}
+        options: dict[str, Any] = {}
         if end is not None:
             options["range"] = (start, end)
         elif start:
@@ -75,7 +75,7 @@ class ObstoreStore:
         if if_match:
             options["if_match"] = f'"{if_match}"'
         with self._translated(key):
-            found = obstore.get(self._client, self._place.path(key), options=options)
+            found = obstore.get(self._client, self._place.path(key), options=cast("Any", options))
             data = memoryview(found.buffer())
         if end is not None and len(data) != end - start:
             raise self._short(key, end, len(data), found.meta["size"])

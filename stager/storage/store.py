@@ -38,9 +38,7 @@ class ObjectStore(Protocol):
     url: str
     capabilities: Capabilities
 
-    def get(
-        self, key: str, start: int = 0, end: int | None = None, if_match: str = ""
-    ) -> Data:
+    def get(self, key: str, start: int = 0, end: int | None = None, if_match: str = "") -> Data:
         """Bytes [start, end) of the object, exactly that many, or an error.
 
         `end=None` reads to the end. A range past the end is StorageError, never short.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -21,7 +21,7 @@ class Meter:
         self.requests: Counter[str] = Counter()
         self.sent = 0
         self.received = 0
-        self._seconds: Counter[str] = Counter()
+        self._seconds: defaultdict[str, float] = defaultdict(float)
         self._began = time.perf_counter()
         self._lock = threading.Lock()
 
@@ -62,7 +62,7 @@ class Meter:
         """
         if not self._seconds:
             return "none"
-        resource, _ = self._seconds.most_common(1)[0]
+        resource = max(self._seconds, key=lambda name: self._seconds[name])
         moves = self.requests["get"] + self.requests["put"]
         total = self.sent + self.received
         if resource == "network" and total < SMALL_TRANSFER * max(1, moves):

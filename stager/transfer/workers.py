@@ -63,9 +63,7 @@ class _Crew:
             self.stopped.set()
 
 
-def in_order(
-    items: Iterable[T], work: Callable[[T], R], workers: int, ahead: int
-) -> Iterator[R]:
+def in_order(items: Iterable[T], work: Callable[[T], R], workers: int, ahead: int) -> Iterator[R]:
     """Results in the order of the items, `ahead` of them at most in the making."""
     from concurrent.futures import Future, ThreadPoolExecutor
 
