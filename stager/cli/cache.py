@@ -70,5 +70,4 @@ def _pin(reference: str, cache: str | None, as_json: bool, pinned: bool) -> None
 def _cells(entry: CacheEntry) -> tuple[object, ...]:
     state = "intact" if entry.intact else "changed"
     state += ", pinned" if entry.pinned else ""
-    size_text = size_text(entry.bytes_raw)
-    return (entry.reference, entry.files, size_text, entry.used, state, entry.path)
+    return (entry.reference, entry.files, size_text(entry.bytes_raw), entry.used, state, entry.path)
