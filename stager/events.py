@@ -7,11 +7,10 @@ Layers below report facts by calling a Listener; who listens decides what become
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Requested:
+class Requested(NamedTuple):
     """One request went over the wire; `sent` and `received` are body bytes."""
 
     kind: str  # get | list | head | put | delete
@@ -21,8 +20,7 @@ class Requested:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
-class Retried:
+class Retried(NamedTuple):
     """A transient failure; the request is sent again after `delay` seconds."""
 
     kind: str
@@ -32,8 +30,7 @@ class Retried:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Began:
+class Began(NamedTuple):
     """A phase of known size starts; `unit` is what `total` counts (bytes, files)."""
 
     phase: str
@@ -41,30 +38,26 @@ class Began:
     unit: str = "bytes"
 
 
-@dataclass(frozen=True, slots=True)
-class Advanced:
+class Advanced(NamedTuple):
     """The current phase is `amount` units further."""
 
     amount: int
 
 
-@dataclass(frozen=True, slots=True)
-class Waiting:
+class Waiting(NamedTuple):
     """Blocked on a lock that another process holds."""
 
     what: str
     holder: str
 
 
-@dataclass(frozen=True, slots=True)
-class Noted:
+class Noted(NamedTuple):
     """Worth telling, nothing to worry about."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Warned:
+class Warned(NamedTuple):
     """Something the user should look at, though the work goes on."""
 
     text: str

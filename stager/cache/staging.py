@@ -55,14 +55,15 @@ def complete(files: FrameFiles) -> Signature:
     Writes empty files, removes what does not belong, and counts what is there.
     """
     placement, folder = files.placement, files.folder
-    expected = {entry.path for entry in placement.files}
-    _remove_strangers(Path(folder), expected)
     for at, entry in enumerate(placement.files):
         if entry.size == 0:
             os.close(os.open(files.location(at), os.O_CREAT | os.O_WRONLY, READ_ONLY))
         if placement.first_slice[at + 1] - placement.first_slice[at] != 1:
             os.chmod(files.location(at), READ_ONLY)
     found = signature_of(folder)
+    if found.files != len(placement.files):
+        _remove_strangers(Path(folder), {entry.path for entry in placement.files})
+        found = signature_of(folder)
     if (found.files, found.bytes) != (len(placement.files), placement.bytes_raw):
         reason = f"{found.files} files of {found.bytes} bytes, not what the version holds"
         raise IntegrityError(where=folder, reason=reason)

@@ -7,7 +7,7 @@ ETag. The second kind names a trust in the store, not content, and is never take
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from blake3 import blake3
 
@@ -16,8 +16,7 @@ STRONG = "blake3"
 WEAK = "etag"
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Digest:
+class Digest(NamedTuple):
     """Algorithm name and 32 raw bytes; prints and parses as `algorithm:hex`."""
 
     raw: bytes

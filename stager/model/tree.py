@@ -14,12 +14,12 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 from stager.model.digest import Digest, digest_of
 
 
-@dataclass(frozen=True, slots=True)
-class FileEntry:
+class FileEntry(NamedTuple):
     """One file of a tree; `size` in bytes."""
 
     path: str
@@ -49,10 +49,10 @@ class Tree:
 
     def canonical(self) -> bytes:
         """The bytes that are hashed."""
-        encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+        quoted = json.encoder.encode_basestring  # what JSONEncoder(ensure_ascii=False) calls
         return "".join(
-            f"[{encode(entry.path)},{entry.size},{encode(str(entry.digest))}]\n"
-            for entry in self.files
+            f'[{quoted(path)},{size},"{digest.algorithm}:{digest.raw.hex()}"]\n'
+            for path, size, digest in self.files
         ).encode()
 
     def digest(self) -> Digest:

@@ -12,6 +12,7 @@ import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from stager.errors import SourceChanged, UsageError, problems
 from stager.model import paths
@@ -21,8 +22,7 @@ SMALL_FILE = 1024 * 1024
 READ_BYTES = MAX_FRAME
 
 
-@dataclass(frozen=True, slots=True)
-class SourceFile:
+class SourceFile(NamedTuple):
     """A file to push: its path in the version, where it is, and its stat facts."""
 
     path: str

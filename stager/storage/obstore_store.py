@@ -36,6 +36,7 @@ PART_BYTES = 16 * 1024 * 1024
 PARTS_AT_ONCE = 4
 LIST_PAGE = 1000
 
+_HOW_TO_SIGN = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
 _DENIED = ("AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken")
 _REFUSED = re.compile(r"status[: ]+(?:code[: ]+)?(4\d\d)|Client error with status (4\d\d)")
 _ALWAYS_TRANSIENT = ("408", "425", "429")
@@ -169,6 +170,8 @@ def _translate(problem: Exception, url: str) -> StorageError:
             return AccessDenied(url=url, reason=text)
         case foreign.InvalidPathError():
             return ObjectUnaddressable(url=url, reason=text)
+    if "169.254.169.254" in text:  # the last place where obstore looks for credentials
+        return AccessDenied(url=url, reason="no credentials found", hint=_HOW_TO_SIGN)
     if any(word in text for word in _DENIED):
         return AccessDenied(url=url, reason=text)
     if "Path" in text and ("segment" in text or "invalid" in text.lower()):
