@@ -6,7 +6,7 @@
     alpaca@latest     the same as no version at all
 
 A dataset name has one to four segments of lower-case letters, digits, `.`, `_` and `-`,
-each beginning with a letter or digit. The segments `versions` and `tags` are taken: they
+each beginning with a letter or digit. The segments `versions`, `verified` and `tags` are taken: they
 are folders of the layout in the bucket.
 """
 
@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from stager.errors import UsageError
 
 LATEST = "latest"
-RESERVED_SEGMENTS = frozenset({"versions", "tags", "verified", "plain"})
+RESERVED_SEGMENTS = frozenset({"versions", "tags", "verified"})
 MAX_SEGMENTS = 4
 
 _SEGMENT = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")

@@ -1,0 +1,1 @@
+"""Tests: unit, contract, integration, chaos and architecture, and what supports them."""
