@@ -10,6 +10,7 @@ from typing import Any
 
 from stager.errors import StagerError
 from stager.events import Event, Listener, Noted, Retried, Waiting, Warned
+from stager.model.digest import Digest
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +98,11 @@ def sentence_of(event: Event) -> str:
 
 
 def plain(value: Any) -> Any:
-    """Dataclasses and paths as what JSON knows."""
+    """Dataclasses, named tuples, digests and paths as what JSON knows."""
+    if isinstance(value, Digest):
+        return str(value)
+    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+        return plain(value._asdict())
     if is_dataclass(value) and not isinstance(value, type):
         return {name: plain(inner) for name, inner in asdict(value).items()}
     if isinstance(value, Mapping):

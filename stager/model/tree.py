@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from stager.model.digest import Digest, digest_of
+from stager.model.digest import STRONG, WEAK, Digest, digest_of
 
 
 class FileEntry(NamedTuple):
@@ -56,5 +56,6 @@ class Tree:
         ).encode()
 
     def digest(self) -> Digest:
-        """The identity of the version."""
-        return digest_of(self.canonical())
+        """The identity of the version; of the weak kind while any file's digest is."""
+        raw = digest_of(self.canonical()).raw
+        return Digest(raw, STRONG if all(file.digest.is_proof for file in self.files) else WEAK)

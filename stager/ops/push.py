@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from stager.catalog import placements, remote, versions
-from stager.errors import UsageError, VersionExists
+from stager.errors import ObjectNotFound, UsageError, VersionExists
 from stager.events import Noted, Warned
 from stager.model.names import LATEST, Reference
 from stager.model.placement import Placement
@@ -97,7 +98,7 @@ def publish(workspace: Workspace, record: VersionRecord, placement: Placement) -
     try:
         return versions.commit(store, record, record.version or None, raced)
     except VersionExists:
-        if record.version:
+        with contextlib.suppress(ObjectNotFound):
             there = versions.read(store, record.name, record.version)
             if there.tree == record.tree:
                 return there

@@ -148,9 +148,7 @@ def _reuse(files: FrameFiles, planned: StagePlan) -> None:
 def _reusable(folders: Folders, record: VersionRecord, placement: Placement) -> dict[int, str]:
     """Files of this version that stand, unedited, in a version staged here."""
     itself = f"{record.name}@{record.version}"  # damaged, or it would not be staged again
-    here = [
-        staged for staged in staged_versions.everything(folders) if staged.reference != itself
-    ]
+    here = [staged for staged in staged_versions.everything(folders) if staged.reference != itself]
     here.sort(key=lambda staged: staged.receipt.name != record.name)
     wanted: dict[Digest, list[int]] = {}
     for at, entry in enumerate(placement.files):

@@ -123,7 +123,9 @@ def test_destination(stager: Stager, pushed: Path, tmp_path: Path) -> None:
     assert sum(stager.json("pull", "data@v1", place)["requests"].values()) == 0
 
 
-def test_destination_that_is_not_ours_is_refused(stager: Stager, pushed: Path, tmp_path: Path) -> None:
+def test_destination_that_is_not_ours_is_refused(
+    stager: Stager, pushed: Path, tmp_path: Path
+) -> None:
     place = make(tmp_path / "here", {"precious": b"1"})
     assert stager.run("pull", "data@v1", place).code == 43
     assert contents(place) == {"precious": b"1"}

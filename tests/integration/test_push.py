@@ -40,7 +40,9 @@ def test_pushing_the_same_again_makes_no_version(stager: Stager, tmp_path: Path)
 def test_report_holds_what_it_promises(stager: Stager, tmp_path: Path) -> None:
     source = make(tmp_path / "data", {"a": b"x" * 5000})
     report = stager.json("push", source, "r")
-    keys = "reference version tree path files bytes_raw bytes_transferred bytes_reused seconds limit"
+    keys = (
+        "reference version tree path files bytes_raw bytes_transferred bytes_reused seconds limit"
+    )
     assert set(keys.split()) <= set(report)
     assert set(report["requests"]) == {"get", "list", "head", "put", "delete"}
     assert report["tree"].startswith("blake3:")
