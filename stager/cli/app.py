@@ -18,7 +18,7 @@ from typer.core import TyperGroup
 
 from stager import __version__
 from stager.cli.output import Output
-from stager.errors import Cancelled, StagerError
+from stager.errors import CacheError, Cancelled, StagerError
 
 VERBS = {
     "pull": "Put the verified files of a version on this node",
@@ -102,6 +102,10 @@ def run(arguments: list[str]) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as problem:  # a disk or a permission, met outside any store
+        failure = CacheError(path=problem.filename or "disk", reason=problem.strerror)
+        output.failure(failure)
+        return failure.exit_code
     except Exception as problem:
         if hasattr(problem, "format_message"):  # typer's own: unknown option, missing argument
             output.problem(f"{problem.format_message()}  (stager --help)")

@@ -64,6 +64,7 @@ def pull(workspace: Workspace, request: PullRequest, dry_run: bool = False) -> P
     if destination is not None and not dry_run:
         path = _put(workspace, found, destination)
     if request.receipt is not None and not dry_run:
+        request.receipt.parent.mkdir(parents=True, exist_ok=True)
         staging.write_whole(request.receipt, found.receipt.encode())
     return _report(workspace, found, path, reused, dry_run)
 
