@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -80,12 +81,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
     # A pull makes tens of thousands of values that live to its end; collecting them again
     # and again at the default thresholds costs an eighth of a small pull.
     gc.set_threshold(100_000, 50, 50)
+    signal.signal(signal.SIGTERM, _stop)
     code = run(sys.argv[1:] if arguments is None else list(arguments))
     sys.stdout.flush()
     sys.stderr.flush()
     if code == Cancelled.exit_code:
         os._exit(code)  # transfers in threads must not hold the process
     sys.exit(code)
+
+
+def _stop(_number: int, _frame: object) -> None:
+    """SIGTERM, which spot machines and schedulers send, ends a verb as Ctrl-C does."""
+    raise Cancelled
 
 
 def run(arguments: list[str]) -> int:

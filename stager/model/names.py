@@ -6,8 +6,8 @@
     alpaca@latest     the same as no version at all
 
 A dataset name has one to four segments of lower-case letters, digits, `.`, `_` and `-`,
-each beginning with a letter or digit. The segments `versions`, `verified` and `tags` are taken: they
-are folders of the layout in the bucket.
+each beginning with a letter or digit. The segments `versions`, `verified` and `tags` are
+taken: they are folders of the layout in the bucket.
 """
 
 from __future__ import annotations

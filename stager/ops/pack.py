@@ -30,7 +30,7 @@ from stager.storage.store import ObjectStore
 from stager.transfer.workers import for_each, in_order
 from stager.workspace import Workspace
 
-AHEAD = 6  # frames being encoded or waiting for their turn
+AHEAD = 4  # frames waiting for their turn beside those being encoded
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ class _Packing:
             with self.workspace.meter.spent_on("cpu"):
                 return encode(raw.data, known), raw._replace(data=b"")
 
-        coded = in_order(self._raw_frames(), work, encoders, AHEAD)
+        coded = in_order(self._raw_frames(), work, encoders, encoders + AHEAD)
         for finished in assemble(self._new(coded)):
             self._settle(finished)
             yield finished

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 
 from stager.errors import ConfigError
 
+PROCESSORS = len(os.sched_getaffinity(0))
+
 
 @dataclass(frozen=True, slots=True)
 class TransferOptions:
-    """Threads that move bytes, threads that compress, uploads in flight."""
+    """Threads that move bytes, threads that compress, uploads in flight.
+
+    An upload holds a pack of 32 MiB twice, an encoder a few frames; the defaults keep a
+    push under 400 MB on two processors and grow to 4 uploads and 8 encoders.
+    """
 
     connections: int = 8
-    encoders: int = 2
-    uploads: int = 3
+    encoders: int = min(8, PROCESSORS)
+    uploads: int = min(4, 1 + PROCESSORS // 2)
 
     def validate(self) -> None:
         """ConfigError for a value that cannot work."""

@@ -1,0 +1,66 @@
+"""cache/signature.py: what an edit in place leaves behind."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from stager.cache.signature import signature_of
+from stager.model.receipt import Signature
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """Three files, with times a second apart, long ago."""
+    for at, name in enumerate(["a", "b/c", "b/d"]):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(b"x" * (at + 1))
+        os.utime(path, (1_000_000 + at, 1_000_000 + at))
+    return tmp_path
+
+
+def test_counts_sizes_and_times(tree: Path) -> None:
+    second = 10**9
+    wanted = Signature(3, 6, 1_000_000 * second, 1_000_002 * second)
+    assert signature_of(tree) == signature_of(str(tree)) == wanted
+
+
+def test_of_nothing(tmp_path: Path) -> None:
+    assert signature_of(tmp_path) == Signature(0, 0, 0, 0)
+
+
+EDITS: dict[str, Callable[[Path], object]] = {
+    "same size": lambda tree: (tree / "b/c").write_bytes(b"yy"),
+    "longer": lambda tree: (tree / "a").write_bytes(b"yyyy"),
+    "emptied": lambda tree: (tree / "a").write_bytes(b""),
+    "deleted": lambda tree: (tree / "a").unlink(),
+    "one more": lambda tree: (tree / "new").touch(),
+    "one more, empty and old": lambda tree: (
+        (tree / "new").touch(),
+        os.utime(tree / "new", (1_000_001, 1_000_001)),
+    ),
+    "replaced by a link": lambda tree: (
+        (tree / "a").rename(tree.parent / "moved"),
+        os.symlink(tree.parent / "moved", tree / "a"),
+    ),
+    "older": lambda tree: os.utime(tree / "a", (1, 1)),
+}
+
+
+@pytest.mark.parametrize("edit", EDITS.values(), ids=EDITS)
+def test_T32_every_edit_changes_it(tree: Path, edit: Callable[[Path], object]) -> None:
+    before = signature_of(tree)
+    edit(tree)
+    assert signature_of(tree) != before
+
+
+def test_reading_and_listing_change_nothing(tree: Path) -> None:
+    before = signature_of(tree)
+    (tree / "a").read_bytes()
+    os.utime(tree)
+    (tree / "empty folder").mkdir()
+    assert signature_of(tree) == before

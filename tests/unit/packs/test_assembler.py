@@ -1,0 +1,42 @@
+"""packs/assembler.py: frames into packs, and frames found in them again."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stager.model.digest import digest_of
+from stager.model.placement import RAW, Frame
+from stager.packs import codec
+from stager.packs.assembler import PACK_BYTES, assemble
+
+
+@given(st.lists(st.binary(min_size=1, max_size=400), max_size=20))
+def test_every_frame_is_found_in_its_pack(raws: list[bytes]) -> None:
+    packs = list(assemble(codec.encode(raw) for raw in raws))
+    assert len(packs) == bool(raws)
+    found = []
+    for pack in packs:
+        assert pack.digest == digest_of(pack.data)
+        position = 0
+        for stored in pack.frames:
+            assert stored.offset == position
+            position += stored.stored
+            span = memoryview(pack.data)[stored.offset : position]
+            found.append(bytes(codec.decode(span, Frame(0, *stored), "key")))
+        assert position == len(pack.data)
+    assert found == raws
+
+
+def test_a_pack_is_closed_when_it_is_full() -> None:
+    frame = codec.Encoded(bytes(5 * 1024 * 1024), RAW, 5 * 1024 * 1024, bytes(32))
+    sizes = [len(pack.data) for pack in assemble([frame] * 10)]
+    assert sizes == [35 * 1024 * 1024, 15 * 1024 * 1024]
+    assert all(size >= PACK_BYTES for size in sizes[:-1])
+
+
+def test_equal_frames_make_equal_packs() -> None:
+    frames = [codec.encode(b"x" * 100), codec.encode(b"y" * 100)]
+    (one,), (other,) = assemble(frames), assemble(frames)
+    assert one.digest == other.digest
+    assert [stored.offset for stored in one.frames] == [0, len(frames[0].stored)]
