@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from dataclasses import dataclass, field
 
@@ -63,8 +62,3 @@ class Workspace:
 def utc_now() -> str:
     """`2026-11-30T22:00:00Z`; SOURCE_DATE_EPOCH is not consulted: a record says when it was."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-
-
-def cpu_count() -> int:
-    """Processors this process may use."""
-    return len(os.sched_getaffinity(0))

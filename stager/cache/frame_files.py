@@ -75,15 +75,25 @@ class FrameFiles:
             covered = use.frame_offset + use.length
         return bytes(raw) if covered == wanted else None
 
+    def is_whole(self, frame: int) -> bool:
+        """Whether the files, if they are right, hold every byte of the frame."""
+        covered = 0
+        for use in sorted(self.uses[frame], key=lambda use: use.frame_offset):
+            if use.frame_offset > covered:
+                return False
+            covered = max(covered, use.frame_offset + use.length)
+        return covered == self.placement.frames[frame].raw
+
+    def sound(self, frame: int) -> bytes | None:
+        """The frame's raw bytes from the files, None unless they have its digest."""
+        entry = self.placement.frames[frame]
+        raw = self.read(frame) if entry.codec != TRUSTED else None
+        return raw if raw is not None and blake3(raw).digest() == entry.digest else None
+
     def is_sound(self, frame: int) -> bool:
         """Whether every copy of the frame's bytes in the files is right."""
-        entry = self.placement.frames[frame]
-        if entry.codec == TRUSTED:
-            return False
-        raw = self.read(frame)
-        if raw is None or blake3(raw).digest() != entry.digest:
-            return False
-        return all(
+        raw = self.sound(frame)
+        return raw is not None and all(
             _read_at(self.location(use.file), use.file_offset, use.length)
             == raw[use.frame_offset : use.frame_offset + use.length]
             for use in self._repeated(frame)

@@ -21,8 +21,9 @@ from stager.ops.pack import Packed
 from stager.packs import source as sources
 from stager.packs.source import Source, SourceFile
 from stager.storage.store import Data
+from stager.transfer.options import PROCESSORS
 from stager.transfer.workers import for_each, in_order
-from stager.workspace import Workspace, cpu_count
+from stager.workspace import Workspace
 
 Cut = tuple[FileEntry, list[tuple[int, bytes]]]  # the file; length and digest of its frames
 
@@ -37,7 +38,7 @@ def keep(workspace: Workspace, name: str, source: Source, dry_run: bool = False)
         with workspace.meter.spent_on("cpu"):
             return _cut(workspace, file)
 
-    cuts = list(in_order(source.files, cut, cpu_count(), 2 * cpu_count()))
+    cuts = list(in_order(source.files, cut, PROCESSORS, 2 * PROCESSORS))
     tree = Tree.of(entry for entry, _ in cuts)
     placement = _placement(name, tree, cuts)
     if dry_run:

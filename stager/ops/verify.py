@@ -19,8 +19,9 @@ from stager.model.placement import TRUSTED, Placement
 from stager.ops import stage
 from stager.ops.fetch import read_frames
 from stager.packs.codec import Bytes
+from stager.transfer.options import PROCESSORS
 from stager.transfer.workers import for_each
-from stager.workspace import Workspace, cpu_count
+from stager.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +115,7 @@ def _damaged_files(workspace: Workspace, found: Staged, placement: Placement) ->
             damaged[entry.path] = wrong
         workspace.listener(Advanced(entry.size))
 
-    for_each(range(len(placement.files)), look, cpu_count())
+    for_each(range(len(placement.files)), look, PROCESSORS)
     return dict(sorted(damaged.items()))
 
 

@@ -20,6 +20,8 @@ from stager.model.placement import RAW, TRUSTED, Frame, Pack, Placement, Placeme
 from stager.packs import codec
 from tests.unit.examples import contents, entry, placed
 
+RAW_BYTES = bytes(range(100))
+
 
 def raw_frames(placement: Placement, packs: dict[str, bytes]) -> list[bytes]:
     """The raw bytes of every frame."""
@@ -31,27 +33,17 @@ def raw_frames(placement: Placement, packs: dict[str, bytes]) -> list[bytes]:
     return found
 
 
-def shared(*pieces: tuple[str, list[Slice], bytes]) -> tuple[FrameFiles, Path]:
-    """Files made of slices of one frame, the bytes 0..99; begun in a fresh folder."""
-    raw = bytes(range(100))
+def shared(folder: Path, *pieces: tuple[str, list[Slice], bytes]) -> FrameFiles:
+    """Files made of slices of one frame, RAW_BYTES; begun in a folder."""
+    raw = RAW_BYTES
     builder = PlacementBuilder()
     pack = builder.pack(Pack("packs/aa/bb", 100))
     builder.frame(Frame(pack, 0, 100, 100, RAW, digest_of(raw).raw))
     for path, slices, content in pieces:
         builder.file(entry(path, content), slices)
-    folder = Path(tempfile.mkdtemp(dir=os.environ["PYTEST_FRAMES"]))
     placement = builder.build()
     staging.begin(folder, placement)
-    return FrameFiles(str(folder), placement), folder
-
-
-@pytest.fixture(autouse=True)
-def folder_of_frames(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where `shared` makes its folders."""
-    monkeypatch.setenv("PYTEST_FRAMES", str(tmp_path))
-
-
-RAW_BYTES = bytes(range(100))
+    return FrameFiles(str(folder), placement)
 
 
 @given(contents(), st.integers(1, 100), st.randoms(use_true_random=False))
@@ -78,29 +70,32 @@ def test_frames_written_in_any_order_make_the_files(
             assert in_files.is_sound(at)
 
 
-def test_a_frame_that_many_files_share_is_put_together_again() -> None:
-    files, folder = shared(
-        ("a", [Slice(0, 0, 60)], RAW_BYTES[:60]), ("b/c", [Slice(0, 60, 40)], RAW_BYTES[60:])
+def test_a_frame_that_many_files_share_is_put_together_again(tmp_path: Path) -> None:
+    files = shared(
+        tmp_path,
+        ("a", [Slice(0, 0, 60)], RAW_BYTES[:60]),
+        ("b/c", [Slice(0, 60, 40)], RAW_BYTES[60:]),
     )
     files.write(0, RAW_BYTES)
-    assert (folder / "a").read_bytes() == RAW_BYTES[:60]
-    assert (folder / "b/c").read_bytes() == RAW_BYTES[60:]
+    assert (tmp_path / "a").read_bytes() == RAW_BYTES[:60]
+    assert (tmp_path / "b/c").read_bytes() == RAW_BYTES[60:]
     assert files.read(0) == RAW_BYTES
     assert files.is_sound(0)
     assert files.frames_of(0) == {0}
     assert files.uses[0][0] == Use(0, 0, 0, 60)
 
 
-def test_a_frame_used_in_part_cannot_be_read_back() -> None:
-    files, folder = shared(("a", [Slice(0, 10, 20), Slice(0, 50, 5)], b"y" * 25))
+def test_a_frame_used_in_part_cannot_be_read_back(tmp_path: Path) -> None:
+    files = shared(tmp_path, ("a", [Slice(0, 10, 20), Slice(0, 50, 5)], b"y" * 25))
     files.write(0, RAW_BYTES)
-    assert (folder / "a").read_bytes() == RAW_BYTES[10:30] + RAW_BYTES[50:55]
+    assert (tmp_path / "a").read_bytes() == RAW_BYTES[10:30] + RAW_BYTES[50:55]
     assert files.read(0) is None
     assert not files.is_sound(0)
 
 
-def test_every_copy_of_a_frame_is_looked_at() -> None:
-    files, folder = shared(
+def test_every_copy_of_a_frame_is_looked_at(tmp_path: Path) -> None:
+    files = shared(
+        tmp_path,
         ("a", [Slice(0, 0, 100)], RAW_BYTES),
         ("b", [Slice(0, 0, 100)], RAW_BYTES),
         ("c", [Slice(0, 20, 10)], RAW_BYTES[20:30]),
@@ -108,7 +103,7 @@ def test_every_copy_of_a_frame_is_looked_at() -> None:
     files.write(0, RAW_BYTES)
     assert files.is_sound(0)
     for name in ("a", "b", "c"):
-        path = folder / name
+        path = tmp_path / name
         before = path.read_bytes()
         path.unlink()
         path.write_bytes(bytes([before[0] ^ 1]) + before[1:])
@@ -118,11 +113,11 @@ def test_every_copy_of_a_frame_is_looked_at() -> None:
 
 
 @pytest.mark.parametrize("damage", ["missing", "short", "link", "folder", "pipe"])
-def test_T15_a_file_that_is_not_what_it_was_is_never_sound(damage: str) -> None:
-    files, folder = shared(("a", [Slice(0, 0, 100)], RAW_BYTES))
+def test_T15_a_file_that_is_not_what_it_was_is_never_sound(tmp_path: Path, damage: str) -> None:
+    files = shared(tmp_path, ("a", [Slice(0, 0, 100)], RAW_BYTES))
     files.write(0, RAW_BYTES)
-    path = folder / "a"
-    path.rename(folder / "moved")
+    path = tmp_path / "a"
+    path.rename(tmp_path / "moved")
     if damage == "short":
         path.write_bytes(RAW_BYTES[:99])
     elif damage == "link":
@@ -131,56 +126,59 @@ def test_T15_a_file_that_is_not_what_it_was_is_never_sound(damage: str) -> None:
         path.mkdir()
     elif damage == "pipe":
         os.mkfifo(path)
-        keep = os.open(path, os.O_RDWR)  # else a wrong open would wait for ever
+        writer = os.open(path, os.O_RDWR)  # without one, opening the pipe would wait for ever
         assert not files.is_sound(0)
-        os.close(keep)
+        os.close(writer)
+        return
     assert not files.is_sound(0)
 
 
-def test_T15_a_hole_of_the_right_size_is_not_sound() -> None:
-    files, folder = shared(("a", [Slice(0, 0, 100)], RAW_BYTES))
-    os.truncate(os.open(folder / "a", os.O_CREAT | os.O_RDWR), 100)
+def test_T15_a_hole_of_the_right_size_is_not_sound(tmp_path: Path) -> None:
+    files = shared(tmp_path, ("a", [Slice(0, 0, 100)], RAW_BYTES))
+    (tmp_path / "a").touch()
+    os.truncate(tmp_path / "a", 100)
     assert not files.is_sound(0)
 
 
-def test_T33_bytes_without_a_digest_are_never_sound() -> None:
+def test_T33_bytes_without_a_digest_are_never_sound(tmp_path: Path) -> None:
     builder = PlacementBuilder()
     pack = builder.pack(Pack("packs/aa/bb", 4))
     builder.frame(Frame(pack, 0, 4, 4, TRUSTED, bytes(32)))
     builder.file(entry("a", b"1234"), [Slice(0, 0, 4)])
-    folder = os.environ["PYTEST_FRAMES"]
-    files = FrameFiles(folder, builder.build())
+    files = FrameFiles(str(tmp_path), builder.build())
     files.write(0, b"1234")
-    assert Path(folder, "a").read_bytes() == b"1234"
+    assert (tmp_path / "a").read_bytes() == b"1234"
     assert not files.is_sound(0)
 
 
-def test_what_is_left_out_is_not_written() -> None:
-    files, folder = shared(
-        ("a", [Slice(0, 0, 60)], b"x" * 60), ("b", [Slice(0, 60, 40)], b"x" * 40)
+def test_what_is_left_out_is_not_written(tmp_path: Path) -> None:
+    files = shared(
+        tmp_path, ("a", [Slice(0, 0, 60)], b"x" * 60), ("b", [Slice(0, 60, 40)], b"x" * 40)
     )
-    partly = FrameFiles(str(folder), files.placement, leave={0})
+    partly = FrameFiles(str(tmp_path), files.placement, leave={0})
     partly.write(0, RAW_BYTES)
-    assert [path.name for path in folder.iterdir()] == ["b"]
+    assert [path.name for path in tmp_path.iterdir()] == ["b"]
 
 
-def test_T26_a_link_in_the_way_is_not_written_through() -> None:
-    files, folder = shared(
-        ("a", [Slice(0, 0, 60)], b"x" * 60), ("b", [Slice(0, 0, 50), Slice(0, 50, 50)], b"x" * 100)
+def test_T26_a_link_in_the_way_is_not_written_through(tmp_path: Path) -> None:
+    files = shared(
+        tmp_path / "s",
+        ("a", [Slice(0, 0, 60)], b"x" * 60),
+        ("b", [Slice(0, 0, 50), Slice(0, 50, 50)], b"x" * 100),
     )
-    outside = folder.parent / "outside"
+    outside = tmp_path / "outside"
     outside.write_bytes(b"precious")
     for name in ("a", "b"):
-        (folder / name).symlink_to(outside)
+        (tmp_path / "s" / name).symlink_to(outside)
     with contextlib.suppress(OSError):
         files.write(0, RAW_BYTES)
     assert outside.read_bytes() == b"precious"
 
 
-def test_many_threads_write_one_file() -> None:
+def test_many_threads_write_one_file(tmp_path: Path) -> None:
     content = random.Random(5).randbytes(200_000)
     placement, packs = placed({"a": content}, 1000)
-    files = FrameFiles(os.environ["PYTEST_FRAMES"], placement)
+    files = FrameFiles(str(tmp_path), placement)
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(files.write, range(len(placement.frames)), raw_frames(placement, packs)))
     assert Path(files.location(0)).read_bytes() == content

@@ -1,0 +1,190 @@
+"""config.py: defaults < stager.toml < environment < flags, each with its origin."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stager import config
+from stager.errors import ConfigError
+from stager.transfer.options import TransferOptions
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> dict[str, str]:
+    """An environment whose config and cache homes are empty."""
+    return {
+        "XDG_CONFIG_HOME": str(tmp_path / "config"),
+        "XDG_CACHE_HOME": str(tmp_path / "caches"),
+        "USER": "somebody",
+    }
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Where stager.toml is written, above a folder to start from."""
+    (tmp_path / "project" / "sub").mkdir(parents=True)
+    return tmp_path / "project"
+
+
+def loaded(
+    folder: Path, environ: dict[str, str], text: str = "", flags: dict[str, Any] | None = None
+) -> config.Config:
+    """The settings found from `folder`/sub, with this text in `folder`/stager.toml."""
+    (folder / "stager.toml").write_text(text, encoding="utf-8")
+    return config.load(flags, environ, folder / "sub")
+
+
+def test_without_anything_there_are_defaults(folder: Path, home: dict[str, str]) -> None:
+    found = config.load({}, home, folder)
+    assert found.remote is None
+    assert found.author == "somebody"
+    assert found.transfer == TransferOptions()
+    assert found.cache.path == Path(home["XDG_CACHE_HOME"]) / "stager"
+    assert dict(found.origins) == {}
+    with pytest.raises(ConfigError, match="stager init"):
+        found.required_remote()
+
+
+def test_a_flag_wins_over_the_environment_over_the_file(folder: Path, home: dict[str, str]) -> None:
+    text = 'remote = "s3://file"\nregion = "file"\nconnections = 3\nauthor = "file"\n'
+    environ = home | {"STAGER_REMOTE": "s3://env", "STAGER_REGION": "env", "AWS_REGION": "aws"}
+    found = loaded(folder, environ, text, {"remote": "s3://flag", "cache": None})
+    assert found.required_remote() == "s3://flag"
+    assert found.storage.region == "env"
+    assert found.transfer.connections == 3
+    assert found.author == "file"
+    assert dict(found.origins) == {
+        "remote": "--remote",
+        "region": "STAGER_REGION",
+        "connections": str(folder / "stager.toml"),
+        "author": str(folder / "stager.toml"),
+    }
+
+
+def test_what_aws_tools_read_is_read_where_nothing_else_is_said(
+    folder: Path, home: dict[str, str]
+) -> None:
+    environ = home | {
+        "AWS_ENDPOINT_URL": "http://general",
+        "AWS_ENDPOINT_URL_S3": "http://s3",
+        "AWS_DEFAULT_REGION": "default",
+        "AWS_ACCESS_KEY_ID": "id",
+        "AWS_SECRET_ACCESS_KEY": "s3cr3t-value",
+        "AWS_SESSION_TOKEN": "t0k3n-value",
+    }
+    storage = loaded(folder, environ).storage
+    assert (storage.endpoint, storage.region) == ("http://s3", "default")
+    assert storage.access_key_id == "id"
+    assert storage.secret_access_key.reveal() == "s3cr3t-value"
+    assert storage.session_token.reveal() == "t0k3n-value"
+    assert loaded(folder, environ, 'endpoint = "http://file"').storage.endpoint == "http://file"
+
+
+def test_no_secret_is_shown(folder: Path, home: dict[str, str]) -> None:
+    environ = home | {"AWS_SECRET_ACCESS_KEY": "s3cr3t-value", "AWS_SESSION_TOKEN": "t0k3n-value"}
+    found = loaded(folder, environ)
+    assert "s3cr3t-value" not in repr(found)
+    assert "t0k3n-value" not in repr(found)
+
+
+def test_paths_in_the_file_are_relative_to_the_file(folder: Path, home: dict[str, str]) -> None:
+    found = loaded(folder, home, 'remote = "remote"\ncache = "../cache"\n')
+    assert found.remote == str(folder / "remote")
+    assert found.cache.path == folder / ".." / "cache"
+    assert loaded(folder, home, 'remote = "s3://b/c"').remote == "s3://b/c"
+    assert loaded(folder, home, 'remote = "/data/r"').remote == "/data/r"
+    tilde = loaded(folder, home, 'cache = "~/cache"').cache.path
+    assert tilde == Path("~/cache").expanduser()
+
+
+def test_the_nearest_file_is_read_and_then_the_users_own(
+    folder: Path, home: dict[str, str]
+) -> None:
+    own = config.config_home(home)
+    own.mkdir(parents=True)
+    (own / "stager.toml").write_text('remote = "s3://own"')
+    assert config.load({}, home, folder / "sub").remote == "s3://own"
+    assert loaded(folder, home, 'remote = "s3://project"').remote == "s3://project"
+    (folder / "sub" / "stager.toml").write_text('remote = "s3://sub"')
+    assert config.load({}, home, folder / "sub").remote == "s3://sub"
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("connections = 0", "connections"),
+        ("connections = 'many'", "connections"),
+        ("connections = [1]", "connections"),
+        ("connections = 2.5", "connections"),
+        ("connections = true", "connections"),
+        ("remote = 7", "remote"),
+        ("author = ['a']", "author"),
+        ("transport = 'pigeon'", "transport"),
+        ("stall_seconds = -1", "stall_seconds"),
+        ("stall_seconds = nan", "stall_seconds"),
+        ("budget = 0", "budget"),
+        ("free_floor = -1", "free_floor"),
+        ("remot = 's3://b'", "remot"),
+        ("[remote]\nurl = 's3://b'", "remote"),
+        ("not toml", "the file"),
+        ("remote = '\ud800'", "the file"),
+    ],
+)
+def test_a_bad_setting_is_named_with_where_it_stands(
+    folder: Path, home: dict[str, str], text: str, key: str
+) -> None:
+    (folder / "stager.toml").write_bytes(text.encode("utf-8", "surrogatepass"))
+    with pytest.raises(ConfigError) as caught:
+        config.load({}, home, folder)
+    assert caught.value.fields["key"] == key
+    assert str(folder / "stager.toml") in str(caught.value)
+
+
+def test_a_misspelt_setting_is_told_what_was_meant(folder: Path, home: dict[str, str]) -> None:
+    with pytest.raises(ConfigError, match="did you mean 'connections'"):
+        loaded(folder, home, "conections = 3")
+
+
+@pytest.mark.parametrize("value", ["many", "0", "1e3", "-1", "2.5"])
+def test_a_bad_variable_is_named(folder: Path, home: dict[str, str], value: str) -> None:
+    with pytest.raises(ConfigError, match="STAGER_CONNECTIONS"):
+        loaded(folder, home | {"STAGER_CONNECTIONS": value})
+
+
+def test_a_bad_flag_is_named(folder: Path, home: dict[str, str]) -> None:
+    with pytest.raises(ConfigError, match="--stall-seconds"):
+        loaded(folder, home, flags={"stall_seconds": "soon"})
+
+
+def test_an_empty_variable_says_nothing(folder: Path, home: dict[str, str]) -> None:
+    environ = home | {"STAGER_REMOTE": "", "AWS_REGION": "", "AWS_DEFAULT_REGION": "r"}
+    found = loaded(folder, environ, 'remote = "s3://file"')
+    assert (found.remote, found.storage.region) == ("s3://file", "r")
+
+
+def test_every_setting_is_named_in_the_docstring() -> None:
+    for key in config.KEYS:
+        assert key in (config.__doc__ or "")
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can become a user without a name")
+def test_a_user_without_a_name_has_settings_too(tmp_path: Path) -> None:
+    """Containers run as numbers that no passwd file knows."""
+    code = """
+import os
+from stager import config
+os.setuid(54321)
+print(config.load({}, {"HOME": "/"}, __import__("pathlib").Path("/")).author)
+"""
+    clean = {"PATH": os.environ["PATH"], "HOME": "/"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=clean, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip()
