@@ -8,8 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, is_dataclass
 from typing import Any
 
+from stager.cli.wording import sentence_of
 from stager.errors import StagerError
-from stager.events import Event, Listener, Noted, Retried, Waiting, Warned
+from stager.events import Event, Listener, Warned
 from stager.model.digest import Digest
 
 
@@ -81,20 +82,6 @@ class Output:
         text = sentence_of(event)
         if text and (isinstance(event, Warned) or not self.quiet):
             sys.stderr.write(text + "\n")
-
-
-def sentence_of(event: Event) -> str:
-    """An event in words; most events have none."""
-    match event:
-        case Warned(text):
-            return f"warning: {text}"
-        case Noted(text):
-            return text
-        case Waiting(what, holder):
-            return f"waiting for {holder} ({what})"
-        case Retried(kind, key, attempt, delay, reason):
-            return f"{kind} {key}: {reason}; try {attempt + 1} in {delay:.1f} s"
-    return ""
 
 
 def plain(value: Any) -> Any:

@@ -15,7 +15,7 @@ from rich.progress import (
     TransferSpeedColumn,
 )
 
-from stager.cli.output import sentence_of
+from stager.cli.wording import sentence_of
 from stager.events import Advanced, Began, Event
 
 
