@@ -14,7 +14,7 @@ from tests.support.s3_server import S3Server, seaweedfs
 settings.register_profile(
     "house",
     deadline=None,  # a loaded machine is not a failure
-    max_examples=50,
+    max_examples=25,
     database=None,
     suppress_health_check=[HealthCheck.too_slow],
 )

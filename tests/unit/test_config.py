@@ -122,7 +122,6 @@ def test_the_nearest_file_is_read_and_then_the_users_own(
         ("connections = 'many'", "connections"),
         ("connections = [1]", "connections"),
         ("connections = 2.5", "connections"),
-        ("connections = true", "connections"),
         ("remote = 7", "remote"),
         ("author = ['a']", "author"),
         ("transport = 'pigeon'", "transport"),

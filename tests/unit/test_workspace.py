@@ -10,7 +10,7 @@ import pytest
 from stager import config
 from stager.errors import ConfigError, StagerError
 from stager.events import Event, Requested
-from stager.workspace import Workspace, cpu_count, utc_now
+from stager.workspace import Workspace, utc_now
 
 
 def workspace(tmp_path: Path, remote: str | None = None, **others: object) -> Workspace:
@@ -51,7 +51,3 @@ def test_T26_a_placement_cannot_make_a_node_read_from_elsewhere(tmp_path: Path, 
 
 def test_times_are_utc_and_sort_as_text() -> None:
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", utc_now())
-
-
-def test_there_is_a_processor() -> None:
-    assert cpu_count() >= 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from botocore.exceptions import ClientError
 
 from stager.errors import AccessDenied, PreconditionFailed, StorageError, StorageUnavailable
 from stager.storage import fsspec_store
@@ -13,7 +14,15 @@ from stager.storage.options import Secret, StorageOptions
 
 OPTIONS = StorageOptions(transport="fsspec")
 URL = "s3://bucket/key"
-NOT_HELD = "At least one of the pre-conditions you specified did not hold"  # s3fs, for a 412
+
+
+def refused(status: int, code: str, number: int, text: str) -> OSError:
+    """A refusal as s3fs raises it: an OSError caused by botocore's error."""
+    facts = {"Error": {"Code": code, "Message": text}}
+    facts["ResponseMetadata"] = {"HTTPStatusCode": status}  # type: ignore[dict-item]
+    problem = OSError(number, text)
+    problem.__cause__ = ClientError(facts, "PutObject")  # type: ignore[arg-type]
+    return problem
 
 
 @pytest.mark.parametrize(
@@ -21,19 +30,18 @@ NOT_HELD = "At least one of the pre-conditions you specified did not hold"  # s3
     [
         (FileExistsError("is"), PreconditionFailed),
         (PermissionError("no"), AccessDenied),
-        (
-            OSError(22, "At least one of the pre-conditions you specified did not hold"),
-            PreconditionFailed,
-        ),
-        (OSError(22, "Invalid Request"), StorageError),
-        (OSError(22, "The requested range is not satisfiable"), StorageError),
-        (OSError(36, "Your key is too long."), StorageError),
+        (refused(412, "PreconditionFailed", 22, "did not hold"), PreconditionFailed),
+        (refused(400, "InvalidRequest", 22, "Invalid Request"), StorageError),
+        (refused(416, "InvalidRange", 22, "not satisfiable"), StorageError),
+        (refused(400, "KeyTooLongError", 36, "too long"), StorageError),
         (NotImplementedError(), StorageError),
         (ValueError("a mistake"), StorageError),
         (TimeoutError(), StorageUnavailable),
         (ConnectionResetError("reset"), StorageUnavailable),
         (OSError(5, "Input/output error"), StorageUnavailable),
-        (OSError(16, "Please reduce your request rate."), StorageUnavailable),
+        (refused(503, "SlowDown", 16, "reduce your rate"), StorageUnavailable),
+        (refused(500, "InternalError", 5, "try again"), StorageUnavailable),
+        (refused(403, "AccessDenied", 13, "no"), AccessDenied),
         (ConnectionRefusedError("connect to 127.0.0.1:34125"), StorageUnavailable),
         (OSError("part 412 of 1000: reset"), StorageUnavailable),
     ],
