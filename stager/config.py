@@ -7,7 +7,7 @@ directory. Its keys, the `STAGER_<KEY>` variables and the flags have the same na
     endpoint, region, addressing          of an S3-compatible store
     transport, stall_seconds, attempts    how to talk to it
     connections, encoders, uploads        how much at once
-    free_floor, budget                    bytes of disk to leave alone, and to use at most
+    free_floor                            bytes of disk to leave alone
     author                                named in version records
 
 AWS_ENDPOINT_URL(_S3), AWS_REGION, AWS_DEFAULT_REGION and the AWS_* keys are read where no
@@ -31,7 +31,7 @@ from stager.transfer.options import TransferOptions
 
 FILE_NAME = "stager.toml"
 TEXTS = ("remote", "cache", "endpoint", "region", "addressing", "transport", "author")
-INTEGERS = ("attempts", "connections", "encoders", "uploads", "free_floor", "budget")
+INTEGERS = ("attempts", "connections", "encoders", "uploads", "free_floor")
 NUMBERS = ("stall_seconds",)
 KEYS = TEXTS + INTEGERS + NUMBERS
 
@@ -41,7 +41,7 @@ _FALLBACKS = {
 }
 _STORAGE = ("endpoint", "region", "addressing", "transport", "stall_seconds", "attempts")
 _TRANSFER = ("connections", "encoders", "uploads")
-_CACHE = ("free_floor", "budget")
+_CACHE = ("free_floor",)
 
 _NOTHING_SET = """no remote is set. Write two lines into stager.toml:
     remote = "s3://bucket/team"      # or a local folder
@@ -159,7 +159,7 @@ def _assembled(values: dict[str, tuple[Any, str]], environ: Mapping[str, str]) -
             key = str(problem.fields["key"])
             origin = origins.get(key, "default")
             raise ConfigError(key=key, origin=origin, reason=problem.fields["reason"]) from None
-    author = typed.get("author") or environ.get("USER") or getpass.getuser()
+    author = typed.get("author") or environ.get("USER") or _user()
     return Config(typed.get("remote"), author, cache, storage, transfer, origins)
 
 
@@ -168,16 +168,22 @@ def _default_cache(environ: Mapping[str, str]) -> str:
     return str(Path(base) / "stager")
 
 
+def _user() -> str:
+    """The login name; in a container a user may have none."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return f"uid-{os.getuid()}"
+
+
 def _typed(key: str, value: Any, origin: str) -> Any:
     kind: type = str if key in TEXTS else int if key in INTEGERS else float
     if isinstance(value, (Path, str)) and kind is str:
         return str(value)
     try:
-        return kind(value) if kind is not str else _refused(value)
+        if kind is str or (kind is int and isinstance(value, float) and value % 1):
+            raise ValueError(value)
+        return kind(value)
     except (ValueError, TypeError):
         reason = f"{value!r} is not a {'text' if kind is str else 'number'}"
         raise ConfigError(key=key, origin=origin, reason=reason) from None
-
-
-def _refused(value: Any) -> str:
-    raise ValueError(value)

@@ -46,6 +46,10 @@ class StagerError(Exception):
         self.hint = hint
         super().__init__(sentence(type(self)).format_map(_Known(fields)))
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Errors cross process borders whole."""
+        return _restored, (type(self), self.hint, self.fields)
+
 
 class UsageError(StagerError):
     """{reason}"""
@@ -184,6 +188,10 @@ class Cancelled(BaseException):
     """Stopped by the user; what was done so far is kept for the next run."""
 
     exit_code = 130
+
+
+def _restored(kind: type[StagerError], hint: str, fields: dict[str, object]) -> StagerError:
+    return kind(hint=hint, **fields)
 
 
 class _Known(dict[str, object]):

@@ -7,7 +7,9 @@ one, a frame may be used only in part; such a frame cannot be read back whole.
 
 from __future__ import annotations
 
+import errno
 import os
+import shutil
 import stat
 from collections.abc import Container, Iterator
 from typing import NamedTuple
@@ -126,24 +128,28 @@ def _uses(placement: Placement) -> Iterator[tuple[Use, int]]:
             position += lengths[at]
 
 
-def _write_whole(location: str, part: memoryview) -> None:
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
+def create(location: str, mode: int, extra_flags: int = 0) -> int:
+    """Opens a file to write, made if missing, never through a link that stands in its place."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | extra_flags
     try:
-        descriptor = os.open(location, flags, READ_ONLY)
-    except PermissionError:  # an earlier, interrupted write left it read-only
+        return os.open(location, flags, mode)
+    except IsADirectoryError:
+        shutil.rmtree(location)
+    except PermissionError:  # an earlier run left it read-only
+        os.chmod(location, IN_WORK)
+    except OSError as problem:
+        if problem.errno not in (errno.ELOOP, errno.ENXIO):  # a link, a pipe
+            raise
         os.unlink(location)
-        descriptor = os.open(location, flags, READ_ONLY)
-    _write_out(descriptor, part, 0)
+    return os.open(location, flags, mode)
+
+
+def _write_whole(location: str, part: memoryview) -> None:
+    _write_out(create(location, READ_ONLY, os.O_TRUNC), part, 0)
 
 
 def _write_at(location: str, part: memoryview, offset: int) -> None:
-    flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC
-    try:
-        descriptor = os.open(location, flags, IN_WORK)
-    except PermissionError:  # a version under repair is read-only
-        os.chmod(location, IN_WORK)
-        descriptor = os.open(location, flags, IN_WORK)
-    _write_out(descriptor, part, offset)
+    _write_out(create(location, IN_WORK), part, offset)
 
 
 def _write_out(descriptor: int, part: memoryview, offset: int) -> None:

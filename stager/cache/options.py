@@ -16,11 +16,8 @@ class CacheOptions:
 
     path: Path
     free_floor: int = DEFAULT_FLOOR
-    budget: int | None = None
 
     def validate(self) -> None:
         """ConfigError for a value that cannot work."""
         if self.free_floor < 0:
             raise ConfigError(key="free_floor", reason="must not be negative")
-        if self.budget is not None and self.budget <= 0:
-            raise ConfigError(key="budget", reason="must be above 0")

@@ -11,6 +11,7 @@ import contextlib
 import ctypes
 import errno
 import fcntl
+import glob
 import json
 import os
 import shutil
@@ -53,10 +54,13 @@ def check(folders: Folders, destination: Path) -> None:
 def place(folders: Folders, source: Path, receipt: Receipt, destination: Path) -> str:
     """Puts the version at `destination`; how: reflink, hardlink or copy.
 
-    Call `check` first; the destination is looked at again just before it is replaced.
+    Call `check` first, and hold the destination's lock; it is looked at again just before
+    it is replaced.
     """
-    work = destination.with_name(f".{destination.name}.stager-{os.getpid()}")
     destination.parent.mkdir(parents=True, exist_ok=True)
+    for left in destination.parent.glob(f".{glob.escape(destination.name)}.stager-*"):
+        discard(left)  # by a run that was killed: the caller holds the destination's lock
+    work = destination.with_name(f".{destination.name}.stager-{os.urandom(6).hex()}")
     try:
         how = _fill(source, work)
         signature = signature_of(work)
@@ -114,7 +118,7 @@ def _exchange(one: Path, other: Path) -> None:
     names = (AT_FDCWD, os.fsencode(one), AT_FDCWD, os.fsencode(other))
     if hasattr(libc, "renameat2") and libc.renameat2(*names, RENAME_EXCHANGE) == 0:
         return
-    aside = other.with_name(f".{other.name}.stager-old-{os.getpid()}")
+    aside = other.with_name(f".{other.name}.stager-{os.urandom(6).hex()}")
     os.rename(other, aside)
     os.rename(one, other)
     os.rename(aside, one)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from stager.cache.folders import Folders
 from stager.cache.signature import signature_of
+from stager.cache.staging import discard
 from stager.errors import CacheError, ManifestInvalid
 from stager.model import receipt as receipts
 from stager.model.receipt import Receipt
@@ -66,11 +67,9 @@ def everything(folders: Folders) -> Iterator[Staged]:
 def remove(folders: Folders, staged: Staged) -> None:
     """Takes a version off this node: receipt first, so that it never lies."""
     name, version = staged.receipt.name, staged.receipt.version
-    if staged.pinned:
+    if folders.pin(name, version).exists():
         raise CacheError(path=staged.reference, reason="is pinned", hint="stager cache unpin")
     folders.receipt(name, version).unlink(missing_ok=True)
-    from stager.cache.staging import discard
-
     discard(staged.folder)
     folders.placement(name, version).unlink(missing_ok=True)
 

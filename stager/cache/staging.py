@@ -10,26 +10,41 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import stat
+import time
 from collections.abc import Iterable
 from pathlib import Path
 
 from stager.cache.folders import Folders
-from stager.cache.frame_files import READ_ONLY, FrameFiles
-from stager.cache.signature import signature_of
+from stager.cache.frame_files import READ_ONLY, FrameFiles, create
+from stager.cache.signature import cleared_signature
 from stager.errors import IntegrityError
 from stager.model import paths
 from stager.model.placement import Placement
 from stager.model.receipt import Receipt, Signature
 
+STALE_SECONDS = 3600
+
 
 def begin(folder: Path, placement: Placement) -> bool:
-    """Makes the folder and every folder in it; whether there was work to resume."""
-    resumes = folder.is_dir()
+    """Makes the folder and every folder in it; whether there was work to resume.
+
+    What stands in the place of a folder, a link for one, is removed: nothing is written
+    through it.
+    """
+    resumes = folder.is_dir() and not folder.is_symlink()
+    if not resumes and os.path.lexists(folder):
+        os.unlink(folder)
     folder.mkdir(parents=True, exist_ok=True)
     names = [entry.path for entry in placement.files]
     for name in sorted(paths.folders(names)):
-        with contextlib.suppress(FileExistsError):
-            os.mkdir(f"{folder}/{name}")
+        location = f"{folder}/{name}"
+        try:
+            os.mkdir(location)
+        except FileExistsError:
+            if not stat.S_ISDIR(os.lstat(location).st_mode):
+                os.unlink(location)
+                os.mkdir(location)
     return resumes and any(folder.iterdir())
 
 
@@ -57,13 +72,13 @@ def complete(files: FrameFiles) -> Signature:
     placement, folder = files.placement, files.folder
     for at, entry in enumerate(placement.files):
         if entry.size == 0:
-            os.close(os.open(files.location(at), os.O_CREAT | os.O_WRONLY, READ_ONLY))
+            os.close(create(files.location(at), READ_ONLY, os.O_TRUNC))
         if placement.first_slice[at + 1] - placement.first_slice[at] != 1:
-            os.chmod(files.location(at), READ_ONLY)
-    found = signature_of(folder)
-    if found.files != len(placement.files):
-        _remove_strangers(Path(folder), {entry.path for entry in placement.files})
-        found = signature_of(folder)
+            try:
+                os.chmod(files.location(at), READ_ONLY)
+            except FileNotFoundError as problem:
+                raise IntegrityError(where=files.location(at), reason="is missing") from problem
+    found = cleared_signature(folder, {entry.path for entry in placement.files})
     if (found.files, found.bytes) != (len(placement.files), placement.bytes_raw):
         reason = f"{found.files} files of {found.bytes} bytes, not what the version holds"
         raise IntegrityError(where=folder, reason=reason)
@@ -74,6 +89,7 @@ def publish(folders: Folders, staging: Path, receipt: Receipt, placement: bytes)
     """Shows the version: placement, one rename, receipt; the version's folder."""
     target = folders.version(receipt.name, receipt.version)
     target.parent.mkdir(parents=True, exist_ok=True)
+    sweep(target.parent)
     write_whole(folders.placement(receipt.name, receipt.version), placement)
     os.rename(staging, target)
     write_whole(folders.receipt(receipt.name, receipt.version), receipt.encode())
@@ -97,16 +113,16 @@ def discard(folder: Path) -> None:
         os.rename(folder, doomed)
     except FileNotFoundError:
         return
-    shutil.rmtree(doomed)
+    shutil.rmtree(doomed, ignore_errors=True)
 
 
-def _remove_strangers(folder: Path, expected: set[str]) -> None:
-    for parent, names, files in os.walk(folder):
-        prefix = os.path.relpath(parent, folder) + "/"
-        prefix = "" if prefix == "./" else prefix
-        for name in files:
-            if prefix + name not in expected:
-                os.unlink(os.path.join(parent, name))
-        for name in names:
-            if os.path.islink(os.path.join(parent, name)):
-                os.unlink(os.path.join(parent, name))
+def sweep(folder: Path) -> None:
+    """Removes what runs that were killed left half removed or half written in a folder."""
+    limit = time.time() - STALE_SECONDS
+    with contextlib.suppress(OSError):
+        for entry in folder.iterdir():
+            if entry.name.startswith(".") and entry.lstat().st_ctime < limit:
+                if entry.is_dir() and not entry.is_symlink():
+                    shutil.rmtree(entry, ignore_errors=True)
+                else:
+                    entry.unlink(missing_ok=True)

@@ -49,7 +49,7 @@ def _facts(store: ObjectStore) -> dict[str, object]:
     try:
         facts = json.loads(bytes(store.get(FORMAT_KEY)))
         found = facts["format"]
-    except (ValueError, KeyError, TypeError) as problem:
+    except (ValueError, KeyError, TypeError, RecursionError) as problem:
         raise ManifestInvalid(where=where, kind="remote", reason=str(problem)) from None
     if found != FORMAT:
         reason = f"format {found!r} is newer than this stager reads ({FORMAT}): upgrade stager"

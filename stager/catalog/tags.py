@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 
-from stager.errors import ManifestInvalid, PreconditionFailed, TagMoved
+from stager.errors import ManifestInvalid, PreconditionFailed, TagMoved, UsageError
 from stager.model import layout, names
 from stager.storage.store import ObjectStore
 
@@ -68,8 +68,11 @@ def _movement(store: ObjectStore, name: str, tag: str, sequence: int) -> TagMove
         movement = TagMovement(**json.loads(data))
         if movement.format != FORMAT:
             raise ValueError(f"format {movement.format!r} is newer than this stager reads")
+        for text in (movement.version, movement.time, movement.author):
+            if not isinstance(text, str):
+                raise ValueError("text expected")
         if movement.version:
             names.check_label(movement.version)
-    except (ValueError, TypeError, RecursionError) as problem:
+    except (ValueError, TypeError, RecursionError, UsageError) as problem:
         raise ManifestInvalid(where=f"{store.url}/{key}", kind="tag", reason=str(problem)) from None
     return movement

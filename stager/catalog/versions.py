@@ -91,7 +91,11 @@ def resolve(store: ObjectStore, reference: Reference) -> VersionRecord:
                 tags.read(store, name, selector) if not names.version_number(selector) else None
             )
         if target is not None:
-            return read(store, name, target)
+            try:
+                return read(store, name, target)
+            except ObjectNotFound as problem:
+                nearest = f"; the tag points to {target}, which is gone"
+                raise VersionNotFound(reference=str(reference), nearest=nearest) from problem
     known = labels(store, name)
     if reference.is_latest and known:
         return read(store, name, known[-1])

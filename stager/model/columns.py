@@ -47,15 +47,22 @@ def encode(kind: str, columns: Mapping[str, tuple[str, Column]]) -> bytes:
     return b"".join([header.encode(), b"\n", *blobs])
 
 
-def decode(kind: str, data: bytes, where: str) -> dict[str, Column]:
-    """Columns by name; ManifestInvalid naming `where` when the bytes are not what they say."""
+def decode(
+    kind: str, data: bytes, where: str, types: Mapping[str, str] | None = None
+) -> dict[str, Column]:
+    """Columns by name; ManifestInvalid naming `where` when the bytes are not what they say.
+
+    With `types`, the columns must be these, of these types, in this order.
+    """
     try:
-        return dict(_decoded(kind, memoryview(data)))
+        return dict(_decoded(kind, memoryview(data), types))
     except (ValueError, KeyError, TypeError, RecursionError) as problem:
         raise ManifestInvalid(where=where, kind=kind, reason=str(problem)) from None
 
 
-def _decoded(kind: str, data: memoryview) -> Iterator[tuple[str, Column]]:
+def _decoded(
+    kind: str, data: memoryview, types: Mapping[str, str] | None
+) -> Iterator[tuple[str, Column]]:
     line, newline, _ = bytes(data[:MAX_HEADER_BYTES]).partition(b"\n")
     if not newline:
         raise ValueError("no header line")
@@ -64,6 +71,9 @@ def _decoded(kind: str, data: memoryview) -> Iterator[tuple[str, Column]]:
         raise ValueError(f"it is a {header['kind']!r}")
     if header["format"] != FORMAT:
         raise ValueError(f"format {header['format']!r} is newer than this stager reads ({FORMAT})")
+    found = [(name, column_type) for name, column_type, _, _ in header["columns"]]
+    if len(dict(found)) != len(found) or (types is not None and found != list(types.items())):
+        raise ValueError("other columns than expected")
     position = len(line) + 1
     for name, column_type, count, length in header["columns"]:
         if not (isinstance(count, int) and isinstance(length, int) and length >= 0):

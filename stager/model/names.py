@@ -24,6 +24,9 @@ RESERVED_SEGMENTS = frozenset({"versions", "tags", "verified"})
 MAX_SEGMENTS = 4
 
 _SEGMENT = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
+MAX_NAME = 200
+CACHE_SUFFIXES = (".json", ".placement", ".pin")  # of files beside a version's folder
+
 _LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _NUMBERED = re.compile(r"v([1-9][0-9]{0,8})")
 
@@ -62,6 +65,8 @@ def check_name(name: str) -> None:
     """UsageError unless `name` is a dataset name."""
     segments = name.split("/")
     reason = ""
+    if len(name) > MAX_NAME:
+        reason = f"longer than {MAX_NAME} characters"
     if len(segments) > MAX_SEGMENTS:
         reason = f"more than {MAX_SEGMENTS} segments"
     for segment in segments:
@@ -78,6 +83,8 @@ def check_name(name: str) -> None:
 
 def check_label(label: str) -> None:
     """UsageError unless `label` can name a version or a tag."""
+    if label.endswith(CACHE_SUFFIXES):
+        raise UsageError(reason=f"{label!r} is not a version or tag: that ending is taken")
     if not _LABEL.fullmatch(label):
         raise UsageError(
             reason=f"{label!r} is not a version or tag: use letters, digits, '.', '_' and '-'"

@@ -25,6 +25,12 @@ def offences(paths: Sequence[str]) -> list[str]:
         f"{shorter!r} is a file and also a folder of {longer!r}"
         for shorter, longer in file_as_folder(paths)
     ]
+    folded = {_folded(path): path for path in paths}
+    findings += [
+        f"{folded[shorter]!r} is a file, and a folder of {folded[longer]!r} where case is folded"
+        for shorter, longer in file_as_folder(list(folded))
+        if not folded[longer].startswith(folded[shorter] + "/")
+    ]
     findings += [
         f"{first!r} and {second!r} are one name on file systems that fold case or normalise"
         for first, second in _folded_twins(paths)
@@ -87,7 +93,11 @@ def _too_long(path: str) -> bool:
 def _folded_twins(paths: Sequence[str]) -> Iterator[tuple[str, str]]:
     seen: dict[str, str] = {}
     for path in paths:
-        folded = unicodedata.normalize("NFC", unicodedata.normalize("NFC", path).casefold())
-        first = seen.setdefault(folded, path)
+        first = seen.setdefault(_folded(path), path)
         if first != path:
             yield first, path
+
+
+def _folded(path: str) -> str:
+    """The path as a file system sees it that ignores case and normal forms."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", path).casefold())

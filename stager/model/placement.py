@@ -31,6 +31,27 @@ RAW = 0  # the span is the bytes
 ZSTD = 1  # the span is one zstd frame of the bytes
 TRUSTED = 2  # as RAW, but nobody has read it yet: the digest is unknown
 CODECS = (RAW, ZSTD, TRUSTED)
+TYPES = {
+    "pack_key": "str",
+    "pack_size": "u64",
+    "pack_etag": "str",
+    "frame_pack": "u32",
+    "frame_offset": "u64",
+    "frame_stored": "u32",
+    "frame_raw": "u32",
+    "frame_codec": "u8",
+    "frame_digest": "b32",
+    "file_path": "str",
+    "file_size": "u64",
+    "file_weak": "u8",
+    "file_digest": "b32",
+    "file_slices": "u32",
+    "slice_frame": "u32",
+    "slice_offset": "u32",
+    "slice_length": "u32",
+}
+
+_BROKEN = (ValueError, KeyError, IndexError, TypeError, AttributeError, OverflowError)
 
 
 class Pack(NamedTuple):
@@ -93,40 +114,37 @@ class Placement:
 
     def encode(self) -> bytes:
         """Canonical bytes; equal placements give equal bytes."""
-        u32, u64 = "u32", "u64"
-        counts = columns.integers(u32)
+        counts = columns.integers("u32")
         counts.extend(after - before for before, after in pairwise(self.first_slice))
-        return columns.encode(
-            KIND,
-            {
-                "pack_key": ("str", [pack.key for pack in self.packs]),
-                "pack_size": (u64, [pack.size for pack in self.packs]),
-                "pack_etag": ("str", [pack.etag for pack in self.packs]),
-                "frame_pack": (u32, [frame.pack for frame in self.frames]),
-                "frame_offset": (u64, [frame.offset for frame in self.frames]),
-                "frame_stored": (u32, [frame.stored for frame in self.frames]),
-                "frame_raw": (u32, [frame.raw for frame in self.frames]),
-                "frame_codec": ("u8", [frame.codec for frame in self.frames]),
-                "frame_digest": ("b32", b"".join(frame.digest for frame in self.frames)),
-                "file_path": ("str", [entry.path for entry in self.files]),
-                "file_size": (u64, [entry.size for entry in self.files]),
-                "file_weak": ("u8", [not entry.digest.is_proof for entry in self.files]),
-                "file_digest": ("b32", b"".join(entry.digest.raw for entry in self.files)),
-                "file_slices": (u32, counts),
-                "slice_frame": (u32, self.slice_frame),
-                "slice_offset": (u32, self.slice_offset),
-                "slice_length": (u32, self.slice_length),
-            },
-        )
+        table: dict[str, columns.Column] = {
+            "pack_key": [pack.key for pack in self.packs],
+            "pack_size": [pack.size for pack in self.packs],
+            "pack_etag": [pack.etag for pack in self.packs],
+            "frame_pack": [frame.pack for frame in self.frames],
+            "frame_offset": [frame.offset for frame in self.frames],
+            "frame_stored": [frame.stored for frame in self.frames],
+            "frame_raw": [frame.raw for frame in self.frames],
+            "frame_codec": [frame.codec for frame in self.frames],
+            "frame_digest": b"".join(frame.digest for frame in self.frames),
+            "file_path": [entry.path for entry in self.files],
+            "file_size": [entry.size for entry in self.files],
+            "file_weak": [not entry.digest.is_proof for entry in self.files],
+            "file_digest": b"".join(entry.digest.raw for entry in self.files),
+            "file_slices": counts,
+            "slice_frame": self.slice_frame,
+            "slice_offset": self.slice_offset,
+            "slice_length": self.slice_length,
+        }
+        return columns.encode(KIND, {name: (TYPES[name], table[name]) for name in TYPES})
 
 
 def decode(data: bytes, where: str) -> Placement:
     """A placement that can be acted on: ManifestInvalid unless every rule holds."""
-    table = columns.decode(KIND, data, where)
+    table = columns.decode(KIND, data, where, TYPES)
     try:
         placement = _assembled(table)
         _check(placement)
-    except (ValueError, KeyError, IndexError, TypeError, AttributeError) as problem:
+    except _BROKEN as problem:
         raise ManifestInvalid(where=where, kind=KIND, reason=str(problem)) from None
     return placement
 

@@ -12,7 +12,7 @@ their sizes, and the span of their modification times. An edit in place moves a 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 
 from stager.errors import ManifestInvalid
 
@@ -60,7 +60,18 @@ def decode(data: bytes, where: str) -> Receipt:
         if document["format"] != FORMAT:
             raise ValueError(f"format {document['format']!r} is not known")
         document["signature"] = Signature(**document["signature"])
-        return Receipt(**document)
+        receipt = Receipt(**document)
+        _check_types(receipt)
+        return receipt
     except (ValueError, KeyError, TypeError, RecursionError) as problem:
         reason = str(problem) or type(problem).__name__
         raise ManifestInvalid(where=where, kind="receipt", reason=reason) from None
+
+
+def _check_types(receipt: Receipt) -> None:
+    for value in (receipt, receipt.signature):
+        for field in fields(value):
+            expected = str if field.type == "str" else int if field.type == "int" else Signature
+            if not isinstance(getattr(value, field.name), expected):
+                raise ValueError(f"{field.name}: {expected.__name__} expected")
+    receipt.encode()  # a lone surrogate in any text is a UnicodeEncodeError, a ValueError

@@ -4,8 +4,9 @@ A record is one line with its newline. A frame ends at a record end chosen by co
 that an insertion moves the cuts in its neighbourhood only: no cut in the first MIN_FRAME
 bytes, then after each record with a probability proportional to the record's length, one
 cut per MEAN_TAIL bytes on average. The coin is the record's xxh3-64, so it falls the same
-way wherever the record stands. Bytes without newlines (binary data, one endless line) are
-cut at MAX_FRAME.
+way wherever the record stands. Records shorter than SHORTEST are taken together with the
+next, which keeps a file of blank lines from being hashed a byte at a time. Bytes without
+newlines (binary data, one endless line) are cut at MAX_FRAME.
 
 Content-defined chunking: Muthitacharoen, Chen, Mazieres, LBFS, SOSP 2001, with records as
 the window.
@@ -18,6 +19,7 @@ from xxhash import xxh3_64_intdigest
 MIN_FRAME = 1024 * 1024
 MEAN_TAIL = 1024 * 1024
 MAX_FRAME = 8 * 1024 * 1024
+SHORTEST = 64
 
 _COIN = 2**64 // MEAN_TAIL
 
@@ -38,7 +40,7 @@ def next_cut(buffer: bytes, start: int, limit: int) -> int:
     if end == 0:
         return limit if limit - start < MAX_FRAME else _last_record_end(buffer, start, limit)
     while end < limit:
-        after = find(b"\n", end, limit) + 1
+        after = find(b"\n", end + SHORTEST - 1, limit) + 1
         if after == 0:
             return limit if limit - start < MAX_FRAME else end
         if ends_frame(xxh3_64_intdigest(buffer[end:after]), after - end):

@@ -101,3 +101,11 @@ def _check_types(record: VersionRecord) -> None:
             raise ValueError(f"{name}: a count expected")
     if not isinstance(record.provenance, dict):
         raise ValueError("provenance: an object expected")
+    texts = [
+        "" if record.parent is None else record.parent,
+        *record.provenance,
+        *record.provenance.values(),
+    ]
+    if not all(isinstance(text, str) for text in texts):
+        raise ValueError("parent and provenance: text expected")
+    record.encode()  # a lone surrogate in any text is a UnicodeEncodeError, a ValueError

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from blake3 import blake3
 
@@ -96,23 +97,33 @@ def _send(workspace: Workspace, file: SourceFile, key: str, digest: Digest) -> b
             workspace.listener(Advanced(file.size))
             return False
     if file.size <= SINGLE_PUT:
-        store.put(key, b"".join(_sent(workspace, file, digest)))
+        store.put(key, b"".join(_Parts(workspace, file, digest)))
     else:
-        store.put_stream(key, _sent(workspace, file, digest))
+        store.put_stream(key, _Parts(workspace, file, digest))
     return True
 
 
-def _sent(workspace: Workspace, file: SourceFile, digest: Digest) -> Iterator[Data]:
-    """The file's bytes; SourceChanged before the last part is given when they are others."""
-    hasher = blake3()
-    held: Data = b""
-    for data in sources.frames(file):
-        hasher.update(data)
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """The file's bytes, as often as they are asked for: a broken upload is sent again.
+
+    SourceChanged before the last part is given when they are not those that were hashed.
+    """
+
+    workspace: Workspace
+    file: SourceFile
+    digest: Digest
+
+    def __iter__(self) -> Iterator[Data]:
+        hasher = blake3()
+        held: Data = b""
+        for data in sources.frames(self.file):
+            hasher.update(data)
+            if held:
+                yield held
+            held = data
+            self.workspace.listener(Advanced(len(data)))
+        if hasher.digest() != self.digest.raw:
+            raise SourceChanged(names=self.file.path)
         if held:
             yield held
-        held = data
-        workspace.listener(Advanced(len(data)))
-    if hasher.digest() != digest.raw:
-        raise SourceChanged(names=file.path)
-    if held:
-        yield held

@@ -54,16 +54,26 @@ def scan(path: Path) -> Source:
     """The source at `path`; UsageError when there is none, DataError naming all offenders."""
     if not path.exists():
         raise UsageError(reason=f"{path}: no such file or folder")
-    if path.is_file():
-        facts = os.stat(path)
-        return Source(str(path.parent), (_file(path.name, str(path), facts),), ())
+    if not path.is_dir():
+        return _single(path)
     walk = _Walk(path.resolve())
-    walk.visit(str(path), "", ())
+    facts = os.stat(path)
+    walk.visit(str(path), "", ((facts.st_dev, facts.st_ino),))
     findings = walk.findings + paths.offences(sorted(file.path for file in walk.files))
     if findings:
         raise problems(str(path), findings)
     ordered = sorted(walk.files, key=lambda file: file.path.encode())
     return Source(str(path), tuple(ordered), tuple(walk.empty_folders))
+
+
+def _single(path: Path) -> Source:
+    facts = os.stat(path)
+    findings = paths.offences([path.name])
+    if not stat.S_ISREG(facts.st_mode):
+        findings.append(f"{path.name!r}: not a regular file (socket, pipe or device)")
+    if findings:
+        raise problems(str(path), findings)
+    return Source(str(path.parent), (_file(path.name, str(path), facts),), ())
 
 
 def read(file: SourceFile) -> bytes:
@@ -89,8 +99,8 @@ def frames(file: SourceFile) -> Iterator[memoryview]:
 def cut_stream(blocks: Iterable[bytes | memoryview]) -> Iterator[memoryview]:
     """Frames of a stream that comes in blocks of any size."""
     buffer, start = b"", 0
-    for block in blocks:
-        buffer = b"".join((memoryview(buffer)[start:], block))
+    for block in _large(blocks):
+        buffer = b"".join((memoryview(buffer)[start:], *block))
         start = 0
         while len(buffer) - start >= MAX_FRAME:
             end = next_cut(buffer, start, start + MAX_FRAME)
@@ -102,6 +112,19 @@ def cut_stream(blocks: Iterable[bytes | memoryview]) -> Iterator[memoryview]:
         start = end
 
 
+def _large(blocks: Iterable[bytes | memoryview]) -> Iterator[list[bytes | memoryview]]:
+    """Blocks taken together until they are worth a copy."""
+    held: list[bytes | memoryview] = []
+    size = 0
+    for block in blocks:
+        held.append(block)
+        size += len(block)
+        if size >= READ_BYTES:
+            yield held
+            held, size = [], 0
+    yield held
+
+
 class _Walk:
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -109,32 +132,29 @@ class _Walk:
         self.findings: list[str] = []
         self.empty_folders: list[str] = []
 
-    def visit(self, folder: str, prefix: str, above: tuple[tuple[int, int], ...]) -> None:
-        """Collects everything below `folder`; `above` holds (device, inode) of its parents."""
-        with os.scandir(folder) as found:
-            entries = sorted(found, key=lambda entry: entry.name)
-        if not entries and prefix:
-            self.empty_folders.append(prefix.rstrip("/"))
-        for entry in entries:
-            path = prefix + entry.name
-            if entry.is_symlink() and not self._inside(entry, path):
-                continue
-            facts = entry.stat()
-            if stat.S_ISREG(facts.st_mode):
-                self.files.append(_file(path, entry.path, facts))
-            elif stat.S_ISDIR(facts.st_mode):
-                self._enter(entry.path, path, facts, above)
-            else:
-                self.findings.append(f"{path!r}: not a regular file (socket, pipe or device)")
-
-    def _enter(
-        self, location: str, path: str, facts: os.stat_result, above: tuple[tuple[int, int], ...]
-    ) -> None:
-        identity = (facts.st_dev, facts.st_ino)
-        if identity in above:
-            self.findings.append(f"{path!r}: a link that leads back to a folder above it")
-        else:
-            self.visit(location, path + "/", (*above, identity))
+    def visit(self, root: str, prefix: str, above: tuple[tuple[int, int], ...]) -> None:
+        """Collects everything below `root`; `above` holds (device, inode) of its parents."""
+        pending = [(root, prefix, above)]
+        while pending:
+            folder, prefix, above = pending.pop()
+            with os.scandir(folder) as found:
+                entries = sorted(found, key=lambda entry: entry.name)
+            if not entries and prefix:
+                self.empty_folders.append(prefix.rstrip("/"))
+            for entry in entries:
+                path = prefix + entry.name
+                if entry.is_symlink() and not self._inside(entry, path):
+                    continue
+                facts = entry.stat()
+                identity = (facts.st_dev, facts.st_ino)
+                if stat.S_ISREG(facts.st_mode):
+                    self.files.append(_file(path, entry.path, facts))
+                elif not stat.S_ISDIR(facts.st_mode):
+                    self.findings.append(f"{path!r}: not a regular file (socket, pipe or device)")
+                elif identity in above:
+                    self.findings.append(f"{path!r}: a link that leads back to a folder above it")
+                else:
+                    pending.append((entry.path, path + "/", (*above, identity)))
 
     def _inside(self, entry: os.DirEntry[str], path: str) -> bool:
         target = Path(entry.path).resolve()

@@ -37,7 +37,7 @@ def bare(url: str, options: StorageOptions) -> ObjectStore:
     if not mark:
         return LocalStore(Path(url).expanduser())
     if scheme == "file":
-        return LocalStore(Path(url.removeprefix("file://")))
+        return LocalStore(Path(url.removeprefix("file://") or "/"))
     if options.transport == "fsspec":
         return _fsspec(url, options)
     if scheme == "s3":
@@ -51,7 +51,8 @@ def normalised(url: str) -> str:
     """The one way a remote's URL is written in receipts: no trailing slash, paths absolute."""
     if "://" not in url:
         return f"file://{Path(url).expanduser().absolute()}"
-    return url.rstrip("/")
+    scheme, _, rest = url.partition("://")
+    return f"{scheme}://{rest.rstrip('/')}"
 
 
 def split(url: str) -> tuple[str, str]:
@@ -67,7 +68,7 @@ def _s3(url: str, options: StorageOptions) -> ObjectStore:
     bucket, _, prefix = url.removeprefix("s3://").partition("/")
     if not bucket:
         raise UsageError(reason=f"{url}: no bucket")
-    return open_s3(bucket, prefix.strip("/"), url.rstrip("/"), options)
+    return open_s3(bucket, prefix.strip("/"), normalised(url), options)
 
 
 def _process_memory(url: str) -> ObjectStore:

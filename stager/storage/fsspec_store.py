@@ -10,6 +10,7 @@ write elsewhere.
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Any
@@ -18,6 +19,7 @@ from stager.errors import (
     AccessDenied,
     MissingExtra,
     ObjectNotFound,
+    ObjectUnaddressable,
     PreconditionFailed,
     StagerError,
     StorageError,
@@ -25,9 +27,10 @@ from stager.errors import (
     UsageError,
 )
 from stager.storage.options import StorageOptions
-from stager.storage.store import Capabilities, Data, ObjectInfo
+from stager.storage.store import Capabilities, Data, ObjectInfo, check_key, check_range
 
 ATOMIC_CREATE = frozenset({"s3", "s3a"})
+OBJECT_STORES = frozenset({"s3", "s3a", "oss", "cos", "cosn", "gs", "gcs", "az", "abfs"})
 EXTRAS = {"s3": ("s3fs", "s3"), "oss": ("ossfs", "oss"), "cos": ("cosfs", "cos")}
 STREAM_BLOCK = 16 * 1024 * 1024
 
@@ -40,112 +43,138 @@ class FsspecStore:
         self.capabilities = Capabilities(create_only=scheme in ATOMIC_CREATE, if_match=False)
         self._filesystem = filesystem
         self._root = root
+        self._scheme = scheme
+        self._has_folders = scheme not in OBJECT_STORES
 
     def get(self, key: str, start: int = 0, end: int | None = None, if_match: str = "") -> Data:
         """See ObjectStore.get."""
+        check_range(self.url, key, start, end)
+        if if_match:
+            self._check(key, if_match)
         with self._translated(key):
+            path = self._path(key)
+            data: bytes = self._filesystem.cat_file(path, start=start or None, end=end)
+        if if_match:
             self._check(key, if_match)
-            data: bytes = self._filesystem.cat_file(self._path(key), start=start or None, end=end)
-            self._check(key, if_match)
-        if end is not None and len(data) != end - start:
-            size = self.head(key).size
-            if end > size:
-                raise StorageError(url=self._at(key), reason=f"ends at byte {size}")
-            reason = f"{len(data)} bytes came for a range of {end - start}"
-            raise StorageUnavailable(url=self._at(key), reason=reason)
+        if end is None and (data or not start):
+            return data
+        if end is None or len(data) != end - start:
+            raise self._short(key, start, end, len(data))
         return data
 
     def head(self, key: str) -> ObjectInfo:
         """See ObjectStore.head."""
         with self._translated(key):
-            path = self._path(key)
             self._filesystem.invalidate_cache()
-            facts = self._filesystem.info(path)
-            if facts["type"] != "file":
+            facts = self._filesystem.info(self._path(key))
+            info = self._info(facts)
+            if facts["type"] != "file" or info is None:
                 raise ObjectNotFound(url=self._at(key))
-            return self._info(facts)
+            return info
 
     def put(self, key: str, data: Data) -> str:
         """See ObjectStore.put."""
-        return self._pipe(key, data, "overwrite")
+        return self._pipe(key, data, {})
 
     def create(self, key: str, data: Data) -> str:
         """See ObjectStore.create."""
-        if not self.capabilities.create_only and self._filesystem.exists(self._path(key)):
+        if self.capabilities.create_only:
+            return self._pipe(key, data, {"mode": "create"})
+        with self._translated(key):
+            exists = self._filesystem.exists(self._path(key))
+        if exists:
             raise PreconditionFailed(url=self._at(key))
-        mode = "create" if self.capabilities.create_only else "overwrite"
-        return self._pipe(key, data, mode)
+        return self._pipe(key, data, {})
 
     def put_stream(self, key: str, parts: Iterable[Data]) -> str:
-        """See ObjectStore.put_stream."""
+        """See ObjectStore.put_stream: written aside and moved where a stream cannot be undone."""
+        buffered = not self._has_folders
+        target = self._path(key)
+        aside = target if buffered else f"{target}.stager-tmp-{os.urandom(6).hex()}"
         with self._translated(key):
             self._make_folder(key)
-            file = self._filesystem.open(self._path(key), "wb", block_size=STREAM_BLOCK)
-            try:
-                for part in parts:
+            file = self._filesystem.open(aside, "wb", block_size=STREAM_BLOCK)
+        try:
+            for part in parts:
+                with self._translated(key):
                     file.write(bytes(part))
-            except BaseException:
-                self._abandon(file)
-                raise
+        except BaseException:
+            self._abandon(file, aside, buffered)
+            raise
+        with self._translated(key):
             file.close()
+            if not buffered:
+                self._filesystem.mv(aside, target)
         return self.head(key).etag
 
     def list(self, prefix: str = "") -> Iterator[ObjectInfo]:
-        """See ObjectStore.list."""
+        """See ObjectStore.list; fsspec gives the whole listing at once."""
         folder = prefix.rpartition("/")[0]
         with self._translated(prefix):
             self._filesystem.invalidate_cache()
             try:
-                found = self._filesystem.find(self._path(folder), detail=True)
+                path = self._path(folder) if folder else self._root
+                found = self._filesystem.find(path, detail=True)
             except FileNotFoundError:
                 return
-            infos = [self._info(facts) for facts in found.values()]
-        for info in sorted(infos, key=lambda info: info.key.encode()):
-            if info.key.startswith(prefix):
+            infos = [self._info(facts) for facts in found.values() if facts["type"] == "file"]
+        for info in infos:
+            if info is not None and info.key.startswith(prefix):
                 yield info
 
     def delete(self, keys: Iterable[str]) -> None:
         """See ObjectStore.delete."""
         for key in keys:
-            with (
-                contextlib.suppress(FileNotFoundError),
-                self._translated(key, missing_is_fine=True),
-            ):
+            with contextlib.suppress(ObjectNotFound), self._translated(key):
                 self._filesystem.rm_file(self._path(key))
 
-    def _pipe(self, key: str, data: Data, mode: str) -> str:
+    def _pipe(self, key: str, data: Data, extra: dict[str, str]) -> str:
         with self._translated(key):
             self._make_folder(key)
-            extra = {"mode": mode} if mode != "overwrite" else {}
             self._filesystem.pipe_file(self._path(key), bytes(data), **extra)
         return self.head(key).etag
 
     def _check(self, key: str, if_match: str) -> None:
-        if if_match and self.head(key).etag != if_match:
+        if self.head(key).etag != if_match:
             raise PreconditionFailed(url=self._at(key))
 
-    def _make_folder(self, key: str) -> None:
-        parent = self._path(key).rpartition("/")[0]
-        if getattr(self._filesystem, "protocol", "") not in ("s3", ("s3", "s3a"), "oss"):
-            self._filesystem.makedirs(parent, exist_ok=True)
+    def _short(self, key: str, start: int, end: int | None, came: int) -> StorageError:
+        size = self.head(key).size
+        if end is None or end > size or start >= size:
+            return StorageError(url=self._at(key), reason=f"ends at byte {size}")
+        return StorageUnavailable(url=self._at(key), reason=f"only {came} bytes of a range came")
 
-    def _abandon(self, file: Any) -> None:
-        """Leaves no object behind: closing normally would publish the half that came."""
-        discard = getattr(file, "discard", None)
-        file.closed = True
-        if discard is not None:
-            with contextlib.suppress(Exception):
-                discard()
+    def _make_folder(self, key: str) -> None:
+        if self._has_folders:
+            self._filesystem.makedirs(self._path(key).rpartition("/")[0], exist_ok=True)
+
+    def _abandon(self, file: Any, aside: str, buffered: bool) -> None:
+        """Leaves no object behind: closing a buffered file would publish the half that came."""
+        with contextlib.suppress(Exception):
+            if buffered:
+                file.closed = True
+                file.discard()
+            else:
+                file.close()
+                self._filesystem.rm_file(aside)
 
     def _at(self, key: str) -> str:
         return f"{self.url}/{key}"
 
     def _path(self, key: str) -> str:
-        return f"{self._root}/{key}" if key else self._root
+        check_key(self.url, key)
+        if (
+            self._scheme == "s3" and "?versionId=" in key
+        ):  # s3fs takes it for the version of another key
+            raise ObjectUnaddressable(url=self._at(key), reason="'?versionId=' in the key")
+        return f"{self._root}/{key}"
 
-    def _info(self, facts: dict[str, Any]) -> ObjectInfo:
-        name = facts["name"].strip("/")
-        key = name[len(self._root.strip("/")) + 1 :]
+    def _info(self, facts: dict[str, Any]) -> ObjectInfo | None:
+        """None for what is no object of this store: the root itself, a folder placeholder."""
+        name = facts["name"]
+        key = name.lstrip("/")[len(self._root.strip("/")) :].lstrip("/")
+        if not key or key.endswith("/"):
+            return None
         etag = facts.get("ETag") or facts.get("etag")
         modified = facts.get("LastModified") or facts.get("mtime") or facts.get("created") or 0.0
         if isinstance(modified, datetime):
@@ -155,30 +184,39 @@ class FsspecStore:
         return ObjectInfo(key, int(facts["size"]), str(etag).strip('"'), float(modified))
 
     @contextlib.contextmanager
-    def _translated(self, key: str, missing_is_fine: bool = False) -> Iterator[None]:
+    def _translated(self, key: str) -> Iterator[None]:
         try:
             yield
         except StagerError:
             raise
-        except FileNotFoundError as problem:
-            if missing_is_fine:
-                raise
-            raise ObjectNotFound(url=self._at(key)) from problem
         except Exception as problem:
             raise _translate(problem, self._at(key)) from problem
 
 
 def _translate(problem: Exception, url: str) -> StorageError:
+    """By type, and by the HTTP status that botocore keeps in the error it was made from."""
     text = " ".join(str(problem).split())[:500] or type(problem).__name__
-    if isinstance(problem, FileExistsError):
+    status = _status(problem)
+    if isinstance(problem, FileExistsError) or status == 412:
         return PreconditionFailed(url=url)
-    if isinstance(problem, PermissionError):
+    if isinstance(problem, (FileNotFoundError, IsADirectoryError)) or status == 404:
+        return ObjectNotFound(url=url)
+    if isinstance(problem, PermissionError) or status in (401, 403):
         return AccessDenied(url=url, reason=text)
-    if "PreconditionFailed" in text or "412" in text:
-        return PreconditionFailed(url=url)
-    if isinstance(problem, (ValueError, TypeError, NotImplementedError)):
+    refused = 400 <= status < 500 and status not in (408, 425, 429)
+    if refused or isinstance(problem, (ValueError, TypeError, NotImplementedError)):
         return StorageError(url=url, reason=text)
     return StorageUnavailable(url=url, reason=text)
+
+
+def _status(problem: BaseException | None) -> int:
+    """The HTTP status behind an error, 0 when there is none."""
+    while problem is not None:
+        response = getattr(problem, "response", None)
+        if isinstance(response, dict):
+            return int(response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
+        problem = problem.__cause__
+    return 0
 
 
 def open_fsspec(url: str, options: StorageOptions) -> FsspecStore:
@@ -192,6 +230,9 @@ def open_fsspec(url: str, options: StorageOptions) -> FsspecStore:
         package, extra = EXTRAS.get(scheme, (str(problem), "all"))
         raise MissingExtra(purpose=f"{scheme}://", package=package, extra=extra) from problem
     except ValueError as problem:
+        if scheme in EXTRAS and "Protocol not known" in str(problem):
+            package, extra = EXTRAS[scheme]
+            raise MissingExtra(purpose=f"{scheme}://", package=package, extra=extra) from problem
         raise UsageError(reason=f"{url}: {problem}") from problem
     return FsspecStore(filesystem, url, root.rstrip("/"), scheme)
 

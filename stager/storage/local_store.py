@@ -23,10 +23,11 @@ from stager.errors import (
     StagerError,
     StorageError,
 )
-from stager.storage.store import Capabilities, Data, ObjectInfo
+from stager.storage.store import Capabilities, Data, ObjectInfo, check_key, check_range
 
 TEMPORARY = ".stager-tmp-"
-COPY_BYTES = 8 * 1024 * 1024
+
+_MISSING = (FileNotFoundError, NotADirectoryError)
 
 
 class LocalStore:
@@ -36,18 +37,21 @@ class LocalStore:
 
     def __init__(self, root: Path) -> None:
         self.root = root.absolute()
-        self.url = f"file://{self.root}".rstrip("/")
+        self.url = f"file://{self.root}"
 
     def get(self, key: str, start: int = 0, end: int | None = None, if_match: str = "") -> Data:
         """See ObjectStore.get."""
-        with self._translated(key), open(self._path(key), "rb", buffering=0) as file:
+        check_range(self.url, key, start, end)
+        with self._translated(key), open(self._path(key), "rb", 0, opener=_opener) as file:
             facts = os.fstat(file.fileno())
-            if stat.S_ISDIR(facts.st_mode):
+            if not stat.S_ISREG(facts.st_mode):
                 raise ObjectNotFound(url=self._at(key))
             if if_match and _etag(facts) != if_match:
                 raise PreconditionFailed(url=self._at(key))
             stop = facts.st_size if end is None else end
-            data = bytearray(max(0, stop - start))
+            if start > stop:
+                raise StorageError(url=self._at(key), reason=f"ends at byte {stop}")
+            data = bytearray(stop - start)
             _read_exactly(file.fileno(), data, start, self._at(key))
             if if_match and _etag(os.fstat(file.fileno())) != if_match:
                 raise PreconditionFailed(url=self._at(key))
@@ -76,29 +80,31 @@ class LocalStore:
     def list(self, prefix: str = "") -> Iterator[ObjectInfo]:
         """See ObjectStore.list."""
         folder = prefix.rpartition("/")[0]
-        for key, entry in _walk(self._path(folder), f"{folder}/" if folder else ""):
-            if key.startswith(prefix):
-                facts = entry.stat()
-                yield ObjectInfo(key, facts.st_size, _etag(facts), facts.st_mtime)
+        with self._translated(prefix):
+            for key, facts in _walk(self._folder(folder), f"{folder}/" if folder else ""):
+                if key.startswith(prefix):
+                    yield ObjectInfo(key, facts.st_size, _etag(facts), facts.st_mtime)
 
     def delete(self, keys: Iterable[str]) -> None:
         """See ObjectStore.delete."""
         for key in keys:
-            with self._translated(key), contextlib.suppress(FileNotFoundError):
+            with self._translated(key), contextlib.suppress(*_MISSING):
                 os.unlink(self._path(key))
 
     def _at(self, key: str) -> str:
         return f"{self.url}/{key}"
 
     def _path(self, key: str) -> Path:
-        if key and not {"", ".", ".."}.isdisjoint(key.split("/")):
-            raise ObjectUnaddressable(url=self._at(key), reason="an empty or dotted segment")
+        check_key(self.url, key)
         return self.root / key
+
+    def _folder(self, key: str) -> Path:
+        return self._path(key) if key else self.root
 
     def _write(self, key: str, parts: Iterable[Data], publish: Callable[[Path, Path], None]) -> str:
         target = self._path(key)
-        with self._translated(key):
-            target.parent.mkdir(parents=True, exist_ok=True)
+        with self._translated(key), self._no_clash(key):
+            _make_folder(target.parent)
             temporary = target.parent / f"{TEMPORARY}{os.getpid()}-{os.urandom(6).hex()}"
             try:
                 with open(temporary, "xb", buffering=0) as file:
@@ -112,6 +118,15 @@ class LocalStore:
                     os.unlink(temporary)
             _flush_folder(target.parent)
         return etag
+
+    @contextlib.contextmanager
+    def _no_clash(self, key: str) -> Iterator[None]:
+        """A folder cannot be an object, nor hold objects below an object."""
+        try:
+            yield
+        except (IsADirectoryError, NotADirectoryError) as problem:
+            reason = "a file is in the place of a folder, or a folder in that of the file"
+            raise ObjectUnaddressable(url=self._at(key), reason=reason) from problem
 
     @contextlib.contextmanager
     def _translated(self, key: str) -> Iterator[None]:
@@ -134,11 +149,25 @@ def _translate(problem: OSError, url: str) -> StagerError:
     return StorageError(url=url, reason=str(problem))
 
 
+def _opener(path: str, flags: int) -> int:
+    """Does not wait for the other end of a pipe."""
+    return os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC)
+
+
 def _etag(facts: os.stat_result) -> str:
     return f"{facts.st_mtime_ns:x}-{facts.st_size:x}-{facts.st_ino:x}"
 
 
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except FileExistsError as problem:  # a file: not the "exists" of a create-only write
+        raise NotADirectoryError(*problem.args) from problem
+
+
 def _link(temporary: Path, target: Path) -> None:
+    if target.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "is a folder", str(target))
     os.link(temporary, target)
 
 
@@ -166,16 +195,19 @@ def _write_all(descriptor: int, data: Data) -> None:
         view = view[os.write(descriptor, view) :]
 
 
-def _walk(folder: Path, prefix: str) -> Iterator[tuple[str, os.DirEntry[str]]]:
-    """Files below `folder` in byte order of their keys: a folder sorts as `name/`."""
+def _walk(folder: Path, prefix: str) -> Iterator[tuple[str, os.stat_result]]:
+    """Regular files below `folder` in byte order of their keys: a folder sorts as `name/`."""
     try:
         with os.scandir(folder) as found:
             entries = [entry for entry in found if not entry.name.startswith(TEMPORARY)]
-    except (FileNotFoundError, NotADirectoryError):
+    except _MISSING:
         return
-    named = [(entry.name + "/" * entry.is_dir(), entry) for entry in entries]
+    named = [(entry.name + "/" * entry.is_dir(follow_symlinks=False), entry) for entry in entries]
     for name, entry in sorted(named, key=lambda item: os.fsencode(item[0])):
         if name.endswith("/"):
             yield from _walk(folder / entry.name, prefix + name)
         else:
-            yield prefix + name, entry
+            with contextlib.suppress(OSError):  # a link to nothing or to itself
+                facts = entry.stat()
+                if stat.S_ISREG(facts.st_mode):
+                    yield prefix + name, facts

@@ -27,7 +27,7 @@ from stager.errors import (
     StorageError,
     StorageUnavailable,
 )
-from stager.storage.store import Capabilities, Data, ObjectInfo
+from stager.storage.store import Capabilities, Data, ObjectInfo, check_key, check_range
 
 if TYPE_CHECKING:
     from stager.storage.options import StorageOptions
@@ -37,8 +37,10 @@ PARTS_AT_ONCE = 4
 LIST_PAGE = 1000
 
 _HOW_TO_SIGN = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
-_DENIED = ("AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken")
-_REFUSED = re.compile(r"status[: ]+(?:code[: ]+)?(4\d\d)|Client error with status (4\d\d)")
+_DENIED = re.compile(
+    r"<Code>(AccessDenied|InvalidAccessKeyId|SignatureDoesNotMatch|ExpiredToken)</Code>"
+)
+_REFUSED = re.compile(r"(?:status|status code)[: ]+(4\d\d)")
 _ALWAYS_TRANSIENT = ("408", "425", "429")
 
 
@@ -50,6 +52,7 @@ class _Place:
     prefix: str
 
     def path(self, key: str) -> str:
+        check_key(self.url, key)
         return f"{self.prefix}/{key}" if self.prefix else key
 
     def key(self, path: str) -> str:
@@ -68,6 +71,7 @@ class ObstoreStore:
 
     def get(self, key: str, start: int = 0, end: int | None = None, if_match: str = "") -> Data:
         """See ObjectStore.get."""
+        check_range(self.url, key, start, end)
         options: dict[str, Any] = {}
         if end is not None:
             options["range"] = (start, end)
@@ -109,7 +113,11 @@ class ObstoreStore:
         return _bare(result["e_tag"])
 
     def list(self, prefix: str = "") -> Iterator[ObjectInfo]:
-        """See ObjectStore.list. obstore lists whole folders: the rest of the prefix is filtered."""
+        """See ObjectStore.list.
+
+        obstore lists whole folders, so the rest of the prefix is filtered here, and shows the
+        placeholder `data/` as `data`: an empty object is looked at once more by its name.
+        """
         folder, _, start = prefix.rpartition("/")
         path = self._place.path(folder) if folder else self._place.prefix
         with self._translated(prefix):
@@ -117,7 +125,9 @@ class ObstoreStore:
             for page in pages:
                 for meta in page:
                     info = self._info(meta)
-                    if not start or info.key.startswith(prefix):
+                    if start and not info.key.startswith(prefix):
+                        continue
+                    if info.size or self._exists(info.key):
                         yield info
 
     def delete(self, keys: Iterable[str]) -> None:
@@ -132,6 +142,13 @@ class ObstoreStore:
             path = self._place.path(key)
             result = obstore.put(self._client, path, data, mode=mode, use_multipart=False)
         return _bare(result["e_tag"])
+
+    def _exists(self, key: str) -> bool:
+        try:
+            self.head(key)
+        except ObjectNotFound:
+            return False
+        return True
 
     def _short(self, key: str, end: int, came: int, size: int) -> StorageError:
         if end > size:
@@ -160,7 +177,8 @@ def _bare(etag: str | None) -> str:
 
 
 def _translate(problem: Exception, url: str) -> StorageError:
-    text = " ".join(str(problem).split())[:500]
+    whole = " ".join(str(problem).split())
+    text = whole[:500]
     match problem:
         case FileNotFoundError():
             return ObjectNotFound(url=url)
@@ -170,15 +188,15 @@ def _translate(problem: Exception, url: str) -> StorageError:
             return AccessDenied(url=url, reason=text)
         case foreign.InvalidPathError():
             return ObjectUnaddressable(url=url, reason=text)
-    if "169.254.169.254" in text:  # the last place where obstore looks for credentials
+    if "169.254.169.254" in whole:  # the last place where obstore looks for credentials
         return AccessDenied(url=url, reason="no credentials found", hint=_HOW_TO_SIGN)
-    if any(word in text for word in _DENIED):
+    if _DENIED.search(whole):
         return AccessDenied(url=url, reason=text)
-    if "Path" in text and ("segment" in text or "invalid" in text.lower()):
+    if "Could not parse path" in whole:
         return ObjectUnaddressable(url=url, reason=text)
-    refused = _REFUSED.search(text)
-    status = (refused[1] or refused[2]) if refused else ""
-    if status == "416" or "Invalid range" in text:
+    refused = _REFUSED.search(whole)
+    status = refused[1] if refused else ""
+    if status == "416" or "Invalid range" in whole:
         return StorageError(url=url, reason="the range lies past the end of the object")
     if (status and status not in _ALWAYS_TRANSIENT) or isinstance(problem, ValueError):
         return StorageError(url=url, reason=text)

@@ -51,5 +51,5 @@ class StorageOptions:
         if self.addressing not in ADDRESSINGS:
             raise ConfigError(key="addressing", reason=f"one of {', '.join(ADDRESSINGS)}")
         for name in ("stall_seconds", "attempts", "requests_at_once"):
-            if getattr(self, name) <= 0:
+            if not getattr(self, name) > 0:  # NaN is not above 0 either
                 raise ConfigError(key=name, reason="must be above 0")

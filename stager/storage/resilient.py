@@ -163,13 +163,13 @@ class Retrying(Wrapper):
             raise
 
     def list(self, prefix: str = "") -> Iterator[ObjectInfo]:
-        """A listing that breaks is begun again and continued after the last key given."""
-        last = ""
+        """A listing that breaks is begun again; keys that were given are not given twice."""
+        given: set[str] = set()
         for attempt in range(1, self._attempts + 1):
             try:
                 for info in self.inner.list(prefix):
-                    if info.key > last or not last:
-                        last = info.key
+                    if info.key not in given:
+                        given.add(info.key)
                         yield info
                 return
             except StagerError as problem:
@@ -177,6 +177,12 @@ class Retrying(Wrapper):
                     raise
                 self._listener(Retried("list", prefix, attempt, FIRST_DELAY, str(problem)))
                 self._sleep(FIRST_DELAY * 2**attempt * random.random())
+
+    def put_stream(self, key: str, parts: Iterable[Data]) -> str:
+        """Parts that can be iterated again are sent again; an iterator has one try."""
+        if isinstance(parts, Iterator):
+            return self.inner.put_stream(key, parts)
+        return self.around("put", key, lambda: self.inner.put_stream(key, iter(parts)))
 
 
 _BUFFERS = (bytes, bytearray, memoryview)

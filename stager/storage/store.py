@@ -1,8 +1,10 @@
 """The protocol every store speaks, and what it promises.
 
 Keys are relative to the store's URL, use `/`, and are passed as they are: no escaping is
-visible above this line. Failures are StorageError and below, translated by the
-implementation; nothing else escapes.
+visible above this line. A key that not every store can hold apart from others (an empty or
+dotted segment, a slash at an end, NUL, text that is not Unicode) is ObjectUnaddressable.
+Failures are StorageError and below, or DiskFull where the store is a local disk, translated
+by the implementation; nothing else escapes.
 """
 
 from __future__ import annotations
@@ -10,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
+
+from stager.errors import ObjectUnaddressable, StorageError
 
 Data = bytes | bytearray | memoryview
 
@@ -41,7 +45,8 @@ class ObjectStore(Protocol):
     def get(self, key: str, start: int = 0, end: int | None = None, if_match: str = "") -> Data:
         """Bytes [start, end) of the object, exactly that many, or an error.
 
-        `end=None` reads to the end. A range past the end is StorageError, never short.
+        `end=None` reads to the end. A range that is empty or reaches past the end is
+        StorageError, never short.
         With `if_match`, PreconditionFailed unless the object still has that ETag.
         ObjectNotFound when there is none.
         """
@@ -67,9 +72,27 @@ class ObjectStore(Protocol):
         ...
 
     def list(self, prefix: str = "") -> Iterator[ObjectInfo]:
-        """Objects whose key starts with `prefix`, streamed, in byte order of the keys."""
+        """Objects whose key starts with `prefix`, streamed where the transport can.
+
+        The order is the store's own: byte order on S3, but SeaweedFS lists `a/b` before
+        `a-b`. Folder placeholders are left out where the transport shows them as such.
+        """
         ...
 
     def delete(self, keys: Iterable[str]) -> None:
         """Removes objects; one that is not there counts as removed."""
         ...
+
+
+def check_key(url: str, key: str) -> None:
+    """ObjectUnaddressable for a key that some store would take for another one."""
+    if not {"", ".", ".."}.isdisjoint(key.split("/")):
+        raise ObjectUnaddressable(url=f"{url}/{key}", reason="an empty or dotted segment")
+    if "\0" in key or (not key.isprintable() and any("\ud800" <= char <= "\udfff" for char in key)):
+        raise ObjectUnaddressable(url=f"{url}/{key!r}", reason="NUL, or text that is not Unicode")
+
+
+def check_range(url: str, key: str, start: int, end: int | None) -> None:
+    """StorageError for a range that holds no byte: stores answer those each in their own way."""
+    if start < 0 or (end is not None and end <= start):
+        raise StorageError(url=f"{url}/{key}", reason=f"no byte in the range {start} to {end}")

@@ -6,7 +6,7 @@ import boto3
 import pytest
 from botocore.config import Config
 
-from stager.errors import ObjectUnaddressable
+from stager.errors import ObjectNotFound, ObjectUnaddressable
 from stager.storage.connect import connect
 from stager.storage.options import Secret, StorageOptions
 from stager.storage.store import ObjectStore
@@ -44,8 +44,12 @@ def test_T17_T20_a_placeholder_is_itself_or_left_out(found: ObjectStore) -> None
     except ObjectUnaddressable:
         return
     assert {"data/x", "plain"} <= set(listed)
-    assert set(listed) <= set(PLACEHOLDERS)
     for key, size in listed.items():
+        if key not in PLACEHOLDERS:  # obstore shows `full/` as `full`: an error, never its bytes
+            assert key == "full"
+            with pytest.raises(ObjectNotFound):
+                found.get(key)
+            continue
         assert size == len(PLACEHOLDERS[key])
         assert bytes(found.get(key)) == PLACEHOLDERS[key]
 

@@ -12,6 +12,7 @@ from stager.storage.store import ObjectStore
 from tests.contract.stores import SEAWEEDFS
 from tests.contract.test_object_store import keys
 
+VERSION_QUERY = "a?versionId=null"
 ODD = [
     "a+b.jsonl",
     "50%.jsonl",
@@ -37,12 +38,18 @@ ODD = [
     "a..",
     ".hidden",
     "!$(),@^_`|-",
-    "a?versionId=null",
+    VERSION_QUERY,
 ]
 
 
 @pytest.mark.parametrize("name", ODD)
-def test_T23_an_odd_key_is_a_key_like_any_other(store: ObjectStore, name: str) -> None:
+def test_T23_an_odd_key_is_a_key_like_any_other(
+    store: ObjectStore, store_name: str, name: str
+) -> None:
+    if store_name == "s3fs" and name == VERSION_QUERY:
+        with pytest.raises(ObjectUnaddressable):  # s3fs reads it as a version of another key
+            store.put(name, b"x")
+        return
     for key in (name, f"folder {name}/{name}"):
         store.create(key, b"of " + key.encode())
         assert bytes(store.get(key)) == b"of " + key.encode()
@@ -54,13 +61,14 @@ def test_T23_an_odd_key_is_a_key_like_any_other(store: ObjectStore, name: str) -
     assert keys(store) == []
 
 
-def test_T23_odd_keys_stand_beside_each_other(store: ObjectStore) -> None:
-    for key in ODD:
+def test_T23_odd_keys_stand_beside_each_other(store: ObjectStore, store_name: str) -> None:
+    odd = [key for key in ODD if store_name != "s3fs" or key != VERSION_QUERY]
+    for key in odd:
         store.put(key, key.encode())
-    assert sorted(keys(store)) == sorted(ODD)
-    for key in ODD:
+    assert sorted(keys(store)) == sorted(odd)
+    for key in odd:
         assert bytes(store.get(key)) == key.encode()
-    store.delete(ODD)
+    store.delete(odd)
     assert keys(store) == []
 
 

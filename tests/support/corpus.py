@@ -6,7 +6,6 @@ each drawn from 2**16 half sentences, so that two random bytes pick one. Half se
 made of common words and, for the long tail of real text, of rare invented ones.
 """
 
-
 from __future__ import annotations
 
 import functools

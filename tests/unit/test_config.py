@@ -127,7 +127,6 @@ def test_the_nearest_file_is_read_and_then_the_users_own(
         ("transport = 'pigeon'", "transport"),
         ("stall_seconds = -1", "stall_seconds"),
         ("stall_seconds = nan", "stall_seconds"),
-        ("budget = 0", "budget"),
         ("free_floor = -1", "free_floor"),
         ("remot = 's3://b'", "remot"),
         ("[remote]\nurl = 's3://b'", "remote"),

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stager.cache.folders import Folders
+from stager.errors import UsageError
 from stager.model import names
 from tests.unit.model.test_names import labels, segments
 
@@ -32,14 +33,16 @@ def test_no_version_lies_inside_another(one: str, other: str, first: str, second
 
 
 @pytest.mark.parametrize("suffix", ["json", "placement", "pin"])
-def test_a_label_that_looks_like_a_receipt_is_another_version(suffix: str) -> None:
-    names.check_label(f"v1.{suffix}")
-    assert not places("alpaca", "v1") & places("alpaca", f"v1.{suffix}")
+def test_a_label_that_would_lie_on_a_receipt_is_refused(suffix: str) -> None:
+    with pytest.raises(UsageError):
+        names.check_label(f"v1.{suffix}")
 
 
 def test_every_name_that_is_allowed_fits_a_file_system() -> None:
-    longest = "/".join(["x" * 100] * names.MAX_SEGMENTS)
+    longest = "/".join(["x" * 100, "x" * (names.MAX_NAME - 101)])
     names.check_name(longest)
+    with pytest.raises(UsageError):
+        names.check_name(longest + "x")
     for place in places(longest, "v" * 100):
         assert all(len(part.encode()) <= 255 for part in place.parts)
 
