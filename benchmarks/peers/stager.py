@@ -19,16 +19,20 @@ def stager() -> Peer:
         version=package_version("stager"),
         pull=pull,
         push=push,
-        pull_shown="stager pull bench@v1 DEST --cache CACHE --remote s3://BUCKET/PREFIX --json",
+        pull_shown="stager pull bench@v1 --cache CACHE --remote s3://BUCKET/PREFIX --json",
         push_shown="stager push SOURCE bench --remote s3://BUCKET/PREFIX --json",
     )
 
 
 def pull(place: Place, scratch: Path) -> Command:
-    """Fetch the first version at the remote, which is the only one there."""
-    result = scratch / "out"
+    """Fetch the first version at the remote, which is the only one there.
+
+    As in a launch script, `DATA=$(stager pull bench@v1)`: the files are at the path it prints,
+    in the cache, which lies where the peers' destination lies.
+    """
     cache = scratch / "cache"
-    argv = ("pull", FIRST_VERSION, str(result), "--remote", place.url, "--cache", str(cache))
+    result = cache / "datasets" / DATASET / "v1"
+    argv = ("pull", FIRST_VERSION, "--remote", place.url, "--cache", str(cache))
     return Command(program(*argv, "--json"), place.server.environment(), result=result)
 
 

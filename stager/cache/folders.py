@@ -14,14 +14,13 @@ inside a version of another.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from stager.model.digest import digest_of
 
 
-@dataclass(frozen=True, slots=True)
-class Folders:
+class Folders(NamedTuple):
     """Paths below the cache's root; nothing is created here."""
 
     root: Path

@@ -8,7 +8,6 @@ destination is replaced only when it is exactly what stager put there before.
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import errno
 import fcntl
 import glob
@@ -114,6 +113,8 @@ def _show(work: Path, destination: Path) -> None:
 
 def _exchange(one: Path, other: Path) -> None:
     """renameat2(2) with RENAME_EXCHANGE; where it is missing, two renames."""
+    import ctypes  # 3 ms that only a replaced destination needs
+
     libc = ctypes.CDLL(None, use_errno=True)
     names = (AT_FDCWD, os.fsencode(one), AT_FDCWD, os.fsencode(other))
     if hasattr(libc, "renameat2") and libc.renameat2(*names, RENAME_EXCHANGE) == 0:

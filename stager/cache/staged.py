@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from stager.cache.folders import Folders
 from stager.cache.signature import signature_of
@@ -16,8 +16,7 @@ from stager.model import receipt as receipts
 from stager.model.receipt import Receipt
 
 
-@dataclass(frozen=True, slots=True)
-class Staged:
+class Staged(NamedTuple):
     """A version in the cache: its receipt, its folder, and whether it is pinned."""
 
     receipt: Receipt

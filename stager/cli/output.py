@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, is_dataclass
-from typing import Any
+from dataclasses import asdict, is_dataclass
+from typing import Any, NamedTuple
 
 from stager.cli.wording import sentence_of
 from stager.errors import StagerError
@@ -14,8 +14,7 @@ from stager.events import Event, Listener, Warned
 from stager.model.digest import Digest
 
 
-@dataclass(frozen=True, slots=True)
-class Output:
+class Output(NamedTuple):
     """How this call speaks. `as_json` wins over `quiet`."""
 
     as_json: bool = False

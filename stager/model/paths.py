@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 MAX_SEGMENT_BYTES = 255
 MAX_PATH_BYTES = 4096
 
-_UNSAFE = re.compile(r"(?:\A|/)\.{0,2}(?:/|\Z)|[\\\0]")
+_UNSAFE = re.compile(r"(?:\A|[/\0])\.{0,2}(?:[/\0]|\Z)|\\")
 
 
 def offences(paths: Sequence[str]) -> list[str]:
@@ -40,8 +40,14 @@ def offences(paths: Sequence[str]) -> list[str]:
 
 def first_unsafe(paths: Iterable[str]) -> str | None:
     """The first path that could leave its root or cannot be a file name, or None."""
-    for path in paths:
-        if _UNSAFE.search(path) or (len(path) * 4 > MAX_SEGMENT_BYTES and _too_long(path)):
+    known = list(paths)
+    longest = max(map(len, known), default=0)
+    joined = "\0".join(known)
+    hidden = joined.count("\0") - len(known) + 1  # a NUL inside a path
+    if not _UNSAFE.search(joined) and longest * 4 <= MAX_SEGMENT_BYTES and hidden <= 0:
+        return None
+    for path in known:
+        if "\0" in path or _UNSAFE.search(path) or _too_long(path):
             return path
     return None
 

@@ -25,7 +25,7 @@ from stager.model.placement import (
 from stager.model.tree import FileEntry
 from stager.model.version import PlacementKey, VersionRecord
 from stager.ops.keep import Cut, placement_of
-from stager.ops.push import PushReport, publish
+from stager.ops.push import PushReport, publish, writable
 from stager.packs.source import cut_stream
 from stager.storage.connect import normalised
 from stager.storage.store import Data, ObjectInfo, ObjectStore
@@ -50,6 +50,7 @@ def adopt(workspace: Workspace, request: AdoptRequest, dry_run: bool = False) ->
     """Records every object below the URL: digests by one pass, or size and ETag."""
     url = normalised(request.url)
     store = workspace.store(url)
+    opened = workspace.remote if dry_run else writable(workspace)
     objects = _objects(store)
     base = "" if not url.startswith(workspace.remote_url + "/") else workspace.remote_url + "/"
     prefix = f"{url}/".removeprefix(base) if base else f"{url}/"
@@ -76,7 +77,7 @@ def adopt(workspace: Workspace, request: AdoptRequest, dry_run: bool = False) ->
         provenance={"kind": "adopt", "url": url, "hashed": str(request.hashed).lower()},
     )
     if not dry_run:
-        record = publish(workspace, record, placement)
+        record = publish(workspace, opened, record, placement)
     return _report(workspace, record, url, dry_run)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from stager.cache import staged
 from stager.cache.staged import Staged
@@ -14,8 +14,7 @@ from stager.ops import stage
 from stager.workspace import Workspace
 
 
-@dataclass(frozen=True, slots=True)
-class Arrival:
+class Arrival(NamedTuple):
     """The version a reference meant, and what it took; `staged` is None after a dry run."""
 
     record: VersionRecord

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from stager.cache import placing, staged, staging
 from stager.cache.locks import exclusive
@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from stager.ops.arrive import Arrival
 
 
-@dataclass(frozen=True, slots=True)
-class PullRequest:
+class PullRequest(NamedTuple):
     """What to pull, where to put it (None: leave it in the cache), and a receipt to copy."""
 
     reference: Reference

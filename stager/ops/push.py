@@ -16,6 +16,7 @@ from stager.model.version import PlacementKey, VersionRecord
 from stager.ops.keep import keep
 from stager.ops.pack import Packed, pack, place
 from stager.packs.source import Source, scan
+from stager.storage.store import ObjectStore
 from stager.workspace import Workspace, utc_now
 
 
@@ -59,7 +60,8 @@ def push(workspace: Workspace, request: PushRequest, dry_run: bool = False) -> P
     _check(request)
     source = scan(request.source)
     _tell(workspace, source)
-    parent = _parent(workspace, request.reference.name)
+    opened = remote.open_for_reading(workspace.remote) if dry_run else writable(workspace)
+    parent = _parent(opened, request.reference.name)
     packed = _store(workspace, request, source, parent, dry_run)
     tree = packed.placement.tree().digest()
     if parent is not None and parent.tree == str(tree) and request.reference.selector is None:
@@ -79,17 +81,25 @@ def push(workspace: Workspace, request: PushRequest, dry_run: bool = False) -> P
         provenance={"kind": "push", "source": request.source.absolute().name},
     )
     if not dry_run:
-        record = publish(workspace, record, packed.placement)
+        record = publish(workspace, opened, record, packed.placement)
     return _report(workspace, request, packed, record, created=not dry_run, dry_run=dry_run)
 
 
-def publish(workspace: Workspace, record: VersionRecord, placement: Placement) -> VersionRecord:
+def writable(workspace: Workspace) -> ObjectStore:
+    """The remote with a create() that holds; see catalog/remote.py."""
+    return remote.open_for_writing(workspace.remote, workspace.listener)
+
+
+def publish(
+    workspace: Workspace, store: ObjectStore, record: VersionRecord, placement: Placement
+) -> VersionRecord:
     """Placement, then record: the version exists from here on. What was written.
+
+    `store` is what `writable` gave.
 
     An empty `record.version` asks for the next number. A label that exists with the same
     content is returned as it is; with other content it is VersionExists.
     """
-    store = remote.open_for_writing(workspace.remote, workspace.listener)
     record = replace(record, placement=placements.write(store, placement))
 
     def raced() -> None:
@@ -110,8 +120,7 @@ def _check(request: PushRequest) -> None:
         raise UsageError(reason="a version cannot be called 'latest'")
 
 
-def _parent(workspace: Workspace, name: str) -> VersionRecord | None:
-    store = remote.open_for_reading(workspace.remote)
+def _parent(store: ObjectStore, name: str) -> VersionRecord | None:
     known = versions.labels(store, name)
     return versions.read(store, name, known[-1]) if known else None
 
@@ -123,8 +132,6 @@ def _store(
     parent: VersionRecord | None,
     dry_run: bool,
 ) -> Packed:
-    if not dry_run:
-        remote.open_for_writing(workspace.remote, workspace.listener)
     if request.plain:
         return keep(workspace, request.reference.name, source, dry_run)
     base = placements.read(workspace.remote, parent.placement)[0] if parent else None

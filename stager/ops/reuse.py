@@ -43,6 +43,8 @@ def find(folders: Folders, record: VersionRecord, placement: Placement) -> Reuse
     here = [found for found in staged_versions.everything(folders) if found.reference != itself]
     here.sort(key=lambda found: (found.receipt.name != record.name, _age(found)))
     reuse = Reuse()
+    if not here:
+        return reuse
     files: dict[Digest, list[int]] = {}
     for at, entry in enumerate(placement.files):
         if entry.size and entry.digest.is_proof:

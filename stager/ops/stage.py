@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from stager.cache import staged as staged_versions
 from stager.cache import staging
@@ -29,8 +29,7 @@ from stager.transfer.workers import for_each
 from stager.workspace import Workspace, utc_now
 
 
-@dataclass(frozen=True, slots=True)
-class StagePlan:
+class StagePlan(NamedTuple):
     """What a pull would do: what is taken from staged versions, what is fetched."""
 
     record: VersionRecord
@@ -58,12 +57,10 @@ def plan(workspace: Workspace, record: VersionRecord) -> StagePlan:
     if str(placement.tree().digest()) != record.tree:
         raise CacheError(path=record.placement.key, reason="is the placement of another tree")
     reuse = find(workspace.folders, record, placement)
-    wanted = {
-        piece.frame
-        for at in range(len(placement.files))
-        if at not in reuse.files
-        for piece in placement.slices_of(at)
-    }
+    wanted = set(placement.slice_frame)
+    if reuse.files:
+        missing = (at for at in range(len(placement.files)) if at not in reuse.files)
+        wanted = {piece.frame for at in missing for piece in placement.slices_of(at)}
     return StagePlan(record, placement, stored, reuse, sorted(wanted))
 
 

@@ -1,6 +1,7 @@
 """Frames into packs.
 
-A pack is the plain concatenation of stored frames, closed when it reaches PACK_BYTES. Its
+A pack is the plain concatenation of stored frames, closed when it reaches its size: 8 MiB
+for the first of a push, so that sending begins early, then 16, then 32. Its
 key is the blake3 of its bytes, so the same frames make the same pack, and a push that was
 killed finds on the next run what it had already sent.
 """
@@ -13,6 +14,7 @@ from typing import NamedTuple
 from stager.model.digest import Digest, digest_of
 from stager.packs.codec import Encoded
 
+FIRST_BYTES = 8 * 1024 * 1024
 PACK_BYTES = 32 * 1024 * 1024
 
 
@@ -36,13 +38,13 @@ class FinishedPack(NamedTuple):
 
 def assemble(encoded: Iterable[Encoded]) -> Iterator[FinishedPack]:
     """Packs in the order of their frames."""
-    data = bytearray()
+    data, limit = bytearray(), FIRST_BYTES
     frames: list[StoredFrame] = []
     for stored, codec, raw, digest in encoded:
         frames.append(StoredFrame(len(data), len(stored), raw, codec, digest))
         data += stored
-        if len(data) >= PACK_BYTES:
+        if len(data) >= limit:
             yield FinishedPack(data, digest_of(data), frames)
-            data, frames = bytearray(), []
+            data, frames, limit = bytearray(), [], min(PACK_BYTES, 2 * limit)
     if frames:
         yield FinishedPack(data, digest_of(data), frames)

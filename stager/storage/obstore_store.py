@@ -11,9 +11,8 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import obstore
 from obstore import exceptions as foreign
@@ -44,8 +43,7 @@ _REFUSED = re.compile(r"(?:status|status code)[: ]+(4\d\d)")
 _ALWAYS_TRANSIENT = ("408", "425", "429")
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(NamedTuple):
     """Where keys are put below the bucket."""
 
     url: str

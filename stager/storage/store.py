@@ -10,16 +10,14 @@ by the implementation; nothing else escapes.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from stager.errors import ObjectUnaddressable, StorageError
 
 Data = bytes | bytearray | memoryview
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectInfo:
+class ObjectInfo(NamedTuple):
     """One object: key relative to the store, size in bytes, ETag without quotes, UTC time."""
 
     key: str
@@ -28,8 +26,7 @@ class ObjectInfo:
     modified: float = 0.0  # seconds since the epoch
 
 
-@dataclass(frozen=True, slots=True)
-class Capabilities:
+class Capabilities(NamedTuple):
     """What a store cannot do is said here, once, and told to the user where it matters."""
 
     create_only: bool = True  # create() is atomic at the store (see create_only.py)
