@@ -31,6 +31,7 @@ check: $(READY)
 	$(BIN)/lint-imports
 
 bench: $(READY)
+	command -v nginx || test -x /usr/sbin/nginx || apt-get install --yes nginx-light
 	$(BIN)/python -m benchmarks
 
 chaos: $(READY)

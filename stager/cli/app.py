@@ -6,6 +6,7 @@ typer and no more.
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import signal
@@ -35,6 +36,9 @@ VERBS = {
     "init": "Write stager.toml",
     "demo": "Push twice, pull both, and see what the second version cost",
 }
+
+
+STOPPED = "stopped; the next run continues from here"
 
 
 class Verbs(TyperGroup):
@@ -85,8 +89,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     code = run(sys.argv[1:] if arguments is None else list(arguments))
     sys.stdout.flush()
     sys.stderr.flush()
-    # Verbs leave nothing to clean up. Taking the interpreter apart costs a tenth of a small
-    # pull, and after Ctrl-C it would wait for transfers in threads.
+    # Verbs leave nothing to clean up but a progress bar. Taking the interpreter apart costs a
+    # tenth of a small pull, and after Ctrl-C it would wait for transfers in threads.
+    atexit._run_exitfuncs()
     os._exit(code)
 
 
@@ -99,12 +104,15 @@ def run(arguments: list[str]) -> int:
     """Runs a command line; its exit code."""
     output = Output.for_arguments(arguments)
     try:
-        return int(app(args=arguments, prog_name="stager", standalone_mode=False) or 0)
+        code = int(app(args=arguments, prog_name="stager", standalone_mode=False) or 0)
+        if code == Cancelled.exit_code:  # typer makes a number of Ctrl-C by itself
+            output.problem(STOPPED)
+        return code
     except StagerError as problem:
         output.failure(problem)
         return problem.exit_code
     except (KeyboardInterrupt, Cancelled, typer.Abort):
-        output.problem("stopped; the next run continues from here")
+        output.problem(STOPPED)
         return Cancelled.exit_code
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

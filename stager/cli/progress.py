@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 from collections.abc import Callable
 
 from rich.console import Console
@@ -26,6 +27,13 @@ class ProgressBar:
         self._say = say
         self._progress: Progress | None = None
         self._task = TaskID(0)
+        atexit.register(self.close)
+
+    def close(self) -> None:
+        """Takes the bar away and gives the cursor back, whatever happened."""
+        if self._progress is not None:
+            self._progress.stop()
+            self._progress = None
 
     def __call__(self, event: Event) -> None:
         """Shows one event."""
@@ -34,8 +42,7 @@ class ProgressBar:
         elif isinstance(event, Advanced) and self._progress is not None:
             self._progress.advance(self._task, event.amount)
             if self._progress.finished:
-                self._progress.stop()
-                self._progress = None
+                self.close()
         elif text := sentence_of(event):
             if self._progress is not None:
                 self._progress.console.print(text, markup=False, highlight=False)
@@ -43,8 +50,7 @@ class ProgressBar:
                 self._say(text)
 
     def _begin(self, phase: Began) -> None:
-        if self._progress is not None:
-            self._progress.stop()
+        self.close()
         self._progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
