@@ -84,6 +84,19 @@ def test_T31_an_object_that_changed_is_named_and_never_served(
     assert stager.run("path", "alpaca@v1").code == 40
 
 
+def test_T31_an_object_of_the_same_size_is_not_taken_for_the_one_whose_etag_was_trusted(
+    stager: Stager, prefix: tuple[str, Path]
+) -> None:
+    url, source = prefix
+    stager.ok("adopt", url, "alpaca", "--no-hash")
+    data = bytearray((source / "train.jsonl").read_bytes())
+    data[1000] ^= 1
+    connect(url, stager.workspace().config.storage).put("train.jsonl", data)
+    result = stager.run("pull", "alpaca@v1")
+    assert result.code == 23
+    assert "train.jsonl" in result.stderr
+
+
 def test_T17_T20_folder_placeholders(local: Stager, tmp_path: Path) -> None:
     """A local folder has no placeholders; S3 has, see the next test."""
     source = make(tmp_path / "prefix", {"data/a": b"1"})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -193,12 +194,13 @@ def test_T49_eight_at_once_make_one_download(stager: Stager, pushed: Path) -> No
     assert contents(Path(parsed[0]["path"])) == contents(pushed)
 
 
+@pytest.mark.parametrize("make_file", [corpus.jsonl, corpus.incompressible])
 def test_T30_a_pack_with_a_flipped_byte_never_becomes_a_version(
-    local: Stager, tmp_path: Path
+    local: Stager, tmp_path: Path, make_file: Callable[[Path, int, int], object]
 ) -> None:
     source = tmp_path / "data"
     source.mkdir()
-    corpus.jsonl(source / "train.jsonl", 5_000_000, seed=5)
+    make_file(source / "train", 5_000_000, 5)
     local.ok("push", source, "flip")
     pack = next(path for path in (local.remote_folder / "packs").rglob("*") if path.is_file())
     data = bytearray(pack.read_bytes())
