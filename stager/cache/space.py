@@ -7,6 +7,7 @@ a file under flock holding a number of bytes; one whose process died is swept by
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,7 +22,10 @@ from stager.model.sizes import size_text
 
 @contextlib.contextmanager
 def reserved(options: CacheOptions, needed: int, listener: Listener) -> Iterator[None]:
-    """Holds `needed` bytes of the cache's disk; DiskFull with both numbers when it lacks them."""
+    """Holds `needed` bytes of the cache's disk; DiskFull with both numbers when it lacks them.
+
+    A disk that is full all the same, somebody else may have filled it, is DiskFull too.
+    """
     folders = Folders(options.path)
     folders.reservations.mkdir(parents=True, exist_ok=True)
     promise = folders.reservations / f"{os.getpid()}-{os.urandom(4).hex()}"
@@ -32,6 +36,11 @@ def reserved(options: CacheOptions, needed: int, listener: Listener) -> Iterator
         os.write(descriptor, str(needed).encode())
     try:
         yield
+    except OSError as problem:
+        if problem.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        free = size_text(free_bytes(options.path))
+        raise DiskFull(path=str(options.path), needed=size_text(needed), free=free) from problem
     finally:
         promise.unlink(missing_ok=True)
         os.close(descriptor)

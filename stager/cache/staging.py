@@ -1,6 +1,6 @@
 """Work in progress: a folder that becomes a version by one rename.
 
-`begin` keeps what an earlier run left, `sound_frames` tells which of it is right,
+`begin` keeps what an earlier run left, `detach` frees what may not be written through,
 `complete` makes it exactly the tree and `publish` shows it. Nothing in a staging folder is
 believed before it was hashed.
 """
@@ -51,16 +51,20 @@ def begin(folder: Path, placement: Placement) -> bool:
 def detach(files: FrameFiles, frames: Iterable[int]) -> set[int]:
     """Unlinks files that will be rewritten but share their inode with another version.
 
-    The frames of such files, which must all be written again.
+    All frames to write: those given, and those of files that were unlinked, which may
+    touch further shared files.
     """
     again: set[int] = set()
-    touched = {use.file for frame in frames for use in files.uses[frame]}
-    for file in touched:
-        with contextlib.suppress(FileNotFoundError):
-            facts = os.lstat(files.location(file))
-            if facts.st_nlink > 1:
-                os.unlink(files.location(file))
-                again |= files.frames_of(file)
+    pending = set(frames)
+    while pending:
+        again |= pending
+        touched = {use.file for frame in pending for use in files.uses[frame]}
+        pending = set()
+        for file in touched:
+            with contextlib.suppress(FileNotFoundError):
+                if os.lstat(files.location(file)).st_nlink > 1:
+                    os.unlink(files.location(file))
+                    pending |= files.frames_of(file) - again
     return again
 
 

@@ -1,4 +1,4 @@
-"""`stager verify alpaca@v3 [--repair] [--remote-packs]`"""
+"""`stager verify alpaca@v3 [--repair | --in-remote]`"""
 
 from __future__ import annotations
 

@@ -21,7 +21,9 @@ PROBES = "probes/"
 DATASETS = "datasets/"
 
 _VERSION_KEY = re.compile(r"datasets/(?P<name>.+)/versions/(?P<version>[^/]+)\.json")
-_TAG_KEY = re.compile(r"datasets/(?P<name>.+)/tags/(?P<tag>[^/]+)/(?P<seq>[0-9]{10})\.json")
+_TAG_KEY = re.compile(
+    r"datasets/(?P<name>.+)/tags/(?P<tag>[^/]+)/(?P<seq>[0-9]{10}|[1-9][0-9]{10,18})\.json"
+)
 
 
 def versions_prefix(name: str) -> str:

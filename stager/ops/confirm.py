@@ -8,7 +8,7 @@ from dataclasses import replace
 from blake3 import blake3
 
 from stager.cache.frame_files import FrameFiles
-from stager.catalog import placements, versions
+from stager.catalog import placements, remote, versions
 from stager.errors import StorageError
 from stager.events import Warned
 from stager.model.digest import Digest
@@ -31,18 +31,16 @@ def confirm(
     node may not write there, the digests stay in its receipt and the user is told.
     """
     placement = _proved(files, observed)
-    store = workspace.remote
+    stored, key = placements.pack(placement)
+    confirmed = replace(record, tree=str(placement.tree().digest()), placement=key)
     try:
-        key = placements.write(store, placement)
-        confirmed = replace(record, tree=str(placement.tree().digest()), placement=key)
+        store = remote.open_for_writing(workspace.remote, workspace.listener)
+        store.put(key.key, stored)
         versions.confirm(store, confirmed)
     except StorageError as problem:
-        workspace.listener(
-            Warned(f"digests of {record.name}@{record.version} stay here: {problem}")
-        )
-        stored, key = placements.pack(placement)
-        return replace(record, tree=str(placement.tree().digest()), placement=key), stored
-    return confirmed, placements.pack(placement)[0]
+        reference = f"{record.name}@{record.version}"
+        workspace.listener(Warned(f"digests of {reference} stay here: {problem}"))
+    return confirmed, stored
 
 
 def _proved(files: FrameFiles, observed: Mapping[int, bytes]) -> Placement:

@@ -1,19 +1,15 @@
-"""fetch: frames from their packs into files, every one checked before it is written."""
+"""fetch: frames from their packs, every one checked before anybody gets it."""
 
 from __future__ import annotations
 
 import contextlib
-import errno
 import threading
 from collections.abc import Callable, Iterable
 
 from blake3 import blake3
 
-from stager.cache.frame_files import FrameFiles
-from stager.cache.space import free_bytes
 from stager.errors import (
     DigestMismatch,
-    DiskFull,
     ObjectNotFound,
     PreconditionFailed,
     SourceChanged,
@@ -21,7 +17,6 @@ from stager.errors import (
 )
 from stager.events import Advanced, Began, Noted
 from stager.model.placement import TRUSTED, Pack, Placement
-from stager.model.sizes import size_text
 from stager.packs.codec import Bytes, decode
 from stager.transfer.ranges import Range, ranges
 from stager.transfer.workers import for_each
@@ -30,29 +25,13 @@ from stager.workspace import Workspace
 Sink = Callable[[int, Bytes], None]
 
 
-def fetch(workspace: Workspace, files: FrameFiles, wanted: Iterable[int]) -> dict[int, bytes]:
-    """Writes the wanted frames into `files`; blake3 of frames whose digest was unknown."""
-
-    def write(frame: int, raw: Bytes) -> None:
-        try:
-            files.write(frame, raw)
-        except OSError as problem:
-            if problem.errno not in (errno.ENOSPC, errno.EDQUOT):
-                raise
-            folder = workspace.config.cache.path
-            raise DiskFull(
-                path=files.folder, needed=size_text(len(raw)), free=size_text(free_bytes(folder))
-            ) from problem
-
-    return read_frames(workspace, files.placement, wanted, write)
-
-
-def read_frames(
+def fetch(
     workspace: Workspace, placement: Placement, wanted: Iterable[int], sink: Sink
 ) -> dict[int, bytes]:
     """Reads frames on many connections and gives each, decoded and checked, to `sink`.
 
-    SourceChanged names every adopted object that is no longer what was recorded.
+    Returns the blake3 of frames whose digest was unknown. SourceChanged names every adopted
+    object that is no longer what was recorded.
     """
     job = _Job(workspace, placement, sink)
     connections = workspace.config.transfer.connections

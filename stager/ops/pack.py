@@ -61,7 +61,7 @@ def place(workspace: Workspace, source: Source, base: Placement | None) -> Packe
     """What `pack` would do, with nothing sent."""
     packing = _Packing(workspace, source, _Base(base))
     for finished in packing.packs():
-        packing.count(finished, len(finished.data))
+        packing.count(len(finished.data))
     return packing.finish()
 
 
@@ -123,9 +123,9 @@ class _Packing:
         store = self.workspace.remote
         if not _is_there(store, key, len(finished.data)):
             store.put(key, finished.data)
-            self.count(finished, len(finished.data))
+            self.count(len(finished.data))
 
-    def count(self, finished: FinishedPack, size: int) -> None:
+    def count(self, size: int) -> None:
         """Adds to what this version stores."""
         with self._lock:
             self.stored += size

@@ -76,7 +76,8 @@ def execute(workspace: Workspace, planned: StagePlan) -> Staged:
     with reserved(workspace.config.cache, needed, workspace.listener):
         link_files(files, planned.reuse)
         copied = copy_frames(files, planned.reuse, wanted)
-        observed = fetch(workspace, files, [at for at in wanted if at not in copied])
+        missing = [at for at in wanted if at not in copied]
+        observed = fetch(workspace, planned.placement, missing, files.write)
         signature = staging.complete(files)
         stored = planned.stored_placement
         if not record.is_hashed:
@@ -130,6 +131,4 @@ def _missing(files: FrameFiles, planned: StagePlan, resumes: bool) -> list[int]:
                 sound.add(frame)
 
     for_each(planned.wanted, look, PROCESSORS)
-    missing = set(planned.wanted) - sound
-    missing |= staging.detach(files, missing)
-    return sorted(missing)
+    return sorted(staging.detach(files, set(planned.wanted) - sound))

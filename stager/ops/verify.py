@@ -17,7 +17,7 @@ from stager.events import Advanced, Began
 from stager.model.names import Reference
 from stager.model.placement import TRUSTED, Placement
 from stager.ops import stage
-from stager.ops.fetch import read_frames
+from stager.ops.fetch import fetch
 from stager.packs.codec import Bytes
 from stager.transfer.options import PROCESSORS
 from stager.transfer.workers import for_each
@@ -77,7 +77,7 @@ def verify_remote(workspace: Workspace, reference: Reference) -> VerifyReport:
 
     while pending:
         try:
-            read_frames(workspace, placement, sorted(pending), seen)
+            fetch(workspace, placement, sorted(pending), seen)
             break
         except DigestMismatch as problem:
             key, offset = str(problem.fields["key"]), problem.fields["offset"]

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
-from stager.errors import StagerError
+from stager.errors import PreconditionFailed, StagerError
 from stager.events import Listener, Requested, Retried
 from stager.storage.store import Data, ObjectInfo, ObjectStore
 
@@ -157,8 +157,8 @@ class Retrying(Wrapper):
 
         try:
             return self.around("put", key, attempt, len(data))
-        except StagerError as problem:
-            if tries > 1 and problem.exit_code == 14 and bytes(self.get(key)) == bytes(data):
+        except PreconditionFailed:
+            if tries > 1 and bytes(self.get(key)) == bytes(data):
                 return self.head(key).etag
             raise
 

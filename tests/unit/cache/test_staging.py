@@ -13,8 +13,10 @@ from stager.cache.frame_files import FrameFiles
 from stager.cache.signature import signature_of
 from stager.cache.staged import find
 from stager.errors import IntegrityError
-from stager.model.placement import Placement
+from stager.model.digest import Digest
+from stager.model.placement import RAW, Frame, Pack, Placement, PlacementBuilder, Slice
 from stager.model.receipt import Receipt
+from stager.model.tree import FileEntry
 from tests.unit.cache.test_frame_files import raw_frames
 from tests.unit.examples import TREE, placed
 
@@ -91,7 +93,25 @@ def test_T32_a_file_shared_with_another_version_is_cut_loose(tmp_path: Path) -> 
     assert again == files.frames_of(0)
     assert not (tmp_path / "s" / "a").exists()
     assert (tmp_path / "other").read_bytes() == CONTENTS["a"]
-    assert staging.detach(files, set(range(len(files.placement.frames)))) == set()
+    everything = set(range(len(files.placement.frames)))
+    assert staging.detach(files, everything) == everything  # nothing more to free
+
+
+def test_what_is_freed_frees_the_shared_files_its_frames_reach(tmp_path: Path) -> None:
+    """`a` is in frames 0 and 1, `c` in 1 alone: writing 1 again must not write through `c`."""
+    first, second = (Frame(0, 100 * at, 100, 100, RAW, bytes(32)) for at in range(2))
+    builder = PlacementBuilder([Pack("packs/aa/bb", 200)], [first, second])
+    digest = Digest(bytes(32))
+    builder.file(FileEntry("a", 150, digest), [Slice(0, 0, 100), Slice(1, 0, 50)])
+    builder.file(FileEntry("c", 50, digest), [Slice(1, 50, 50)])
+    files = FrameFiles(str(tmp_path / "s"), builder.build())
+    (tmp_path / "s").mkdir()
+    for name in ("a", "c"):
+        (tmp_path / "s" / name).write_bytes(name.encode())
+        os.link(tmp_path / "s" / name, tmp_path / f"other-{name}")
+    assert staging.detach(files, {0}) == {0, 1}
+    assert names(tmp_path / "s") == set()
+    assert (tmp_path / "other-c").read_bytes() == b"c"
 
 
 def receipt_of(files: FrameFiles) -> Receipt:
