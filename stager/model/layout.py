@@ -4,9 +4,11 @@ stager.json                               format and what the store was found to
 datasets/<name>/versions/<version>.json   version record, create-only
 datasets/<name>/verified/<version>.json   digests found by the first pull of an
                                           unhashed version, create-only
+datasets/<name>/removed/<version>.json    what a removed version was; its label is not given again
 datasets/<name>/tags/<tag>/<seq>.json     create-only; the highest seq wins
 placements/<aa>/<digest>                  never rewritten
 packs/<aa>/<digest>                       never rewritten
+records/<aa>/<digest of a pack>           index of the records in that pack, optional
 plain/<name>/<tree>/<path>                files of a `--plain` version, as they are
 """
 
@@ -19,6 +21,9 @@ from stager.model.digest import Digest
 FORMAT_KEY = "stager.json"
 PROBES = "probes/"
 DATASETS = "datasets/"
+PACKS = "packs/"
+RECORDS = "records/"
+PLACEMENTS = "placements/"
 
 _VERSION_KEY = re.compile(r"datasets/(?P<name>.+)/versions/(?P<version>[^/]+)\.json")
 _TAG_KEY = re.compile(
@@ -41,6 +46,16 @@ def verified_key(name: str, version: str) -> str:
     return f"{DATASETS}{name}/verified/{version}.json"
 
 
+def removed_prefix(name: str) -> str:
+    """Below this lie the records of removed versions."""
+    return f"{DATASETS}{name}/removed/"
+
+
+def removed_key(name: str, version: str) -> str:
+    """The record of a version that was removed."""
+    return f"{removed_prefix(name)}{version}.json"
+
+
 def tags_prefix(name: str, tag: str = "") -> str:
     """Below this lie the tags of a dataset, or the movements of one tag."""
     return f"{DATASETS}{name}/tags/{tag}/" if tag else f"{DATASETS}{name}/tags/"
@@ -53,12 +68,17 @@ def tag_key(name: str, tag: str, sequence: int) -> str:
 
 def placement_key(digest: Digest) -> str:
     """The placement whose canonical bytes have this digest."""
-    return f"placements/{digest.hex[:2]}/{digest.hex}"
+    return f"{PLACEMENTS}{digest.hex[:2]}/{digest.hex}"
 
 
 def pack_key(digest: Digest) -> str:
     """The pack whose stored bytes have this digest."""
-    return f"packs/{digest.hex[:2]}/{digest.hex}"
+    return f"{PACKS}{digest.hex[:2]}/{digest.hex}"
+
+
+def records_key(pack: str) -> str:
+    """The record index of the pack at this key."""
+    return f"{RECORDS}{pack.removeprefix(PACKS)}"
 
 
 def plain_key(name: str, tree: Digest, path: str) -> str:

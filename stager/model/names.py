@@ -6,8 +6,8 @@
     alpaca@latest     the same as no version at all
 
 A dataset name has one to four segments of lower-case letters, digits, `.`, `_` and `-`,
-each beginning with a letter or digit. The segments `versions`, `verified` and `tags` are
-taken: they are folders of the layout in the bucket.
+each beginning with a letter or digit. The segments `versions`, `removed`, `verified` and
+`tags` are taken: they are folders of the layout in the bucket.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import NamedTuple
 from stager.errors import UsageError
 
 LATEST = "latest"
-RESERVED_SEGMENTS = frozenset({"versions", "tags", "verified"})
+RESERVED_SEGMENTS = frozenset({"versions", "tags", "verified", "removed"})
 MAX_SEGMENTS = 4
 
 _SEGMENT = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
