@@ -8,6 +8,7 @@ directory. Its keys, the `STAGER_<KEY>` variables and the flags have the same na
     transport, stall_seconds, attempts    how to talk to it
     connections, encoders, uploads        how much at once
     free_floor                            bytes of disk to leave alone
+    record_index                          write it beside packs (true); see `stager push`
     author                                named in version records
 
 AWS_ENDPOINT_URL(_S3), AWS_REGION, AWS_DEFAULT_REGION and the AWS_* keys are read where no
@@ -33,7 +34,8 @@ FILE_NAME = "stager.toml"
 TEXTS = ("remote", "cache", "endpoint", "region", "addressing", "transport", "author")
 INTEGERS = ("attempts", "connections", "encoders", "uploads", "free_floor")
 NUMBERS = ("stall_seconds",)
-KEYS = TEXTS + INTEGERS + NUMBERS
+SWITCHES = ("record_index",)
+KEYS = TEXTS + INTEGERS + NUMBERS + SWITCHES
 
 _FALLBACKS = {
     "endpoint": ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"),
@@ -58,6 +60,7 @@ class Config:
     cache: CacheOptions
     storage: StorageOptions
     transfer: TransferOptions
+    record_index: bool = True
     origins: Mapping[str, str] = field(default_factory=dict)
 
     def required_remote(self) -> str:
@@ -160,7 +163,8 @@ def _assembled(values: dict[str, tuple[Any, str]], environ: Mapping[str, str]) -
             origin = origins.get(key, "default")
             raise ConfigError(key=key, origin=origin, reason=problem.fields["reason"]) from None
     author = typed.get("author") or environ.get("USER") or _user()
-    return Config(typed.get("remote"), author, cache, storage, transfer, origins)
+    index = typed.get("record_index", True)
+    return Config(typed.get("remote"), author, cache, storage, transfer, index, origins)
 
 
 def _default_cache(environ: Mapping[str, str]) -> str:
@@ -177,6 +181,8 @@ def _user() -> str:
 
 
 def _typed(key: str, value: Any, origin: str) -> Any:
+    if key in SWITCHES:
+        return _switched(key, value, origin)
     kind: type = str if key in TEXTS else int if key in INTEGERS else float
     if isinstance(value, (Path, str)) and kind is str:
         return str(value)
@@ -187,3 +193,10 @@ def _typed(key: str, value: Any, origin: str) -> Any:
     except (ValueError, TypeError):
         reason = f"{value!r} is not a {'text' if kind is str else 'number'}"
         raise ConfigError(key=key, origin=origin, reason=reason) from None
+
+
+def _switched(key: str, value: Any, origin: str) -> bool:
+    found = {"true": True, "1": True, "false": False, "0": False}.get(str(value).lower())
+    if found is None:
+        raise ConfigError(key=key, origin=origin, reason=f"{value!r} is not true or false")
+    return found

@@ -16,6 +16,8 @@ from stager.ops.push import push as run
 
 app = settings.verb_app()
 
+NO_BASE = "none"
+
 
 @app.command()
 def push(
@@ -25,6 +27,13 @@ def push(
     plain: Annotated[
         bool, typer.Option("--plain", help="Keep the files as they are in the bucket.")
     ] = False,
+    base: Annotated[
+        str, typer.Option(metavar="NAME@V", help="Share content with this version, or `none`.")
+    ] = "",
+    record_index: Annotated[
+        bool | None,
+        typer.Option(help="Write the index that lets others push without having the base."),
+    ] = None,
     remote: settings.Remote = None,
     cache: settings.Cache = None,
     dry_run: settings.DryRun = False,
@@ -33,12 +42,20 @@ def push(
 ) -> None:
     """Make a new version from a local file or folder; prints its reference.
 
-    The version exists when its last byte is in the remote and not before. Content that an
-    earlier version holds is referred to, not sent again.
+    The version exists when its last byte is in the remote and not before. What the base
+    holds, by default the latest version of the dataset, is referred to and not sent again:
+    whole files, and in text files every record.
     """
     output = Output(as_json, quiet)
-    workspace = settings.workspace(output, remote, cache)
-    request = PushRequest(path, parse_reference(reference), message, plain)
+    workspace = settings.workspace(output, remote, cache, record_index=record_index)
+    request = PushRequest(
+        source=path,
+        reference=parse_reference(reference),
+        message=message,
+        plain=plain,
+        base=parse_reference(base) if base not in ("", NO_BASE) else None,
+        alone=base == NO_BASE,
+    )
     report = run(workspace, request, dry_run)
     if not as_json:
         output.say(_told(report))

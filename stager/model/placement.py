@@ -14,7 +14,7 @@ lengths and sizes are bytes.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple, cast
@@ -227,13 +227,20 @@ def _check_slices(placement: Placement) -> None:
             raise ValueError(f"slices of {entry.path!r} do not add up to its size")
 
 
+def _u32() -> array[int]:
+    return columns.integers("u32")
+
+
 @dataclass(slots=True)
 class PlacementBuilder:
     """Collects a placement in any order; `build` puts the files into canonical order."""
 
     packs: list[Pack] = field(default_factory=list)
     frames: list[Frame] = field(default_factory=list)
-    files: list[tuple[FileEntry, Sequence[Slice]]] = field(default_factory=list)
+    _files: list[tuple[FileEntry, int, int]] = field(default_factory=list)
+    _slice_frame: array[int] = field(default_factory=_u32)
+    _slice_offset: array[int] = field(default_factory=_u32)
+    _slice_length: array[int] = field(default_factory=_u32)
     _pack_index: dict[Pack, int] = field(default_factory=dict)
 
     def pack(self, pack: Pack) -> int:
@@ -248,21 +255,25 @@ class PlacementBuilder:
         self.frames.append(frame)
         return len(self.frames) - 1
 
-    def file(self, entry: FileEntry, slices: Sequence[Slice]) -> None:
+    def file(self, entry: FileEntry, slices: Iterable[Slice]) -> None:
         """Adds a file made of `slices`."""
-        self.files.append((entry, slices))
+        first = len(self._slice_frame)
+        for frame, offset, length in slices:
+            self._slice_frame.append(frame)
+            self._slice_offset.append(offset)
+            self._slice_length.append(length)
+        self._files.append((entry, first, len(self._slice_frame)))
 
     def build(self) -> Placement:
         """The finished value; ValueError when a path stands twice."""
-        ordered = sorted(self.files, key=lambda item: item[0].path.encode())
-        tree = Tree.of(entry for entry, _ in ordered)
+        ordered = sorted(self._files, key=lambda item: item[0].path.encode())
+        tree = Tree.of(entry for entry, _, _ in ordered)
         first = columns.integers("u32", [0])
-        frames, offsets, lengths = (columns.integers("u32") for _ in range(3))
-        for _, slices in ordered:
-            for frame, offset, length in slices:
-                frames.append(frame)
-                offsets.append(offset)
-                lengths.append(length)
+        frames, offsets, lengths = _u32(), _u32(), _u32()
+        for _, start, stop in ordered:
+            frames.extend(self._slice_frame[start:stop])
+            offsets.extend(self._slice_offset[start:stop])
+            lengths.extend(self._slice_length[start:stop])
             first.append(len(frames))
         return Placement(
             tuple(self.packs), tuple(self.frames), tree.files, first, frames, offsets, lengths

@@ -13,6 +13,7 @@ from stager.events import Noted, Warned
 from stager.model.names import LATEST, Reference
 from stager.model.placement import Placement
 from stager.model.version import PlacementKey, VersionRecord
+from stager.ops.base import open_base
 from stager.ops.keep import keep
 from stager.ops.pack import Packed, pack, place
 from stager.packs.source import Source, scan
@@ -22,21 +23,28 @@ from stager.workspace import Workspace, utc_now
 
 @dataclass(frozen=True, slots=True)
 class PushRequest:
-    """What to push and as what; a reference with a version asks for exactly that label."""
+    """What to push and as what; a reference with a version asks for exactly that label.
+
+    `base` is the version to share content with, in place of the latest of the dataset;
+    with `alone` there is none.
+    """
 
     source: Path
     reference: Reference
     message: str = ""
     plain: bool = False
+    base: Reference | None = None
+    alone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class PushReport:
     """What a push did, or with `dry_run` would do. Bytes and seconds.
 
-    `bytes_stored` is what the version added to the remote, without its metadata;
-    `bytes_reused` the raw bytes it shares with earlier versions. `created` is false when
-    the latest version already holds exactly this content.
+    `bytes_stored` is what the version added to the remote in packs, `bytes_index` in record
+    indexes; `bytes_transferred` is all that was sent, placement and record included, and
+    `bytes_received` what had to be read for it. `bytes_reused` are the raw bytes shared with
+    `base`. `created` is false when the latest version already holds exactly this content.
     """
 
     reference: str
@@ -48,6 +56,10 @@ class PushReport:
     bytes_stored: int
     bytes_transferred: int
     bytes_reused: int
+    bytes_received: int = 0
+    bytes_index: int = 0
+    bytes_placement: int = 0
+    base: str = ""
     requests: Mapping[str, int] = field(default_factory=dict)
     seconds: float = 0.0
     limit: str = "none"
@@ -62,10 +74,11 @@ def push(workspace: Workspace, request: PushRequest, dry_run: bool = False) -> P
     _tell(workspace, source)
     opened = remote.open_for_reading(workspace.remote) if dry_run else writable(workspace)
     parent = _parent(opened, request.reference.name)
-    packed = _store(workspace, request, source, parent, dry_run)
+    base = _base(opened, request, parent)
+    packed = _store(workspace, request, source, base, dry_run)
     tree = packed.placement.tree().digest()
     if parent is not None and parent.tree == str(tree) and request.reference.selector is None:
-        return _report(workspace, request, packed, parent, created=False, dry_run=dry_run)
+        return replace(_report(workspace, request, packed, parent, dry_run), created=False)
     record = VersionRecord(
         name=request.reference.name,
         version=request.reference.selector or "",
@@ -82,7 +95,8 @@ def push(workspace: Workspace, request: PushRequest, dry_run: bool = False) -> P
     )
     if not dry_run:
         record = publish(workspace, opened, record, packed.placement)
-    return _report(workspace, request, packed, record, created=not dry_run, dry_run=dry_run)
+    report = _report(workspace, request, packed, record, dry_run)
+    return replace(report, base=f"{base.name}@{base.version}" if base else "")
 
 
 def writable(workspace: Workspace) -> ObjectStore:
@@ -125,17 +139,25 @@ def _parent(store: ObjectStore, name: str) -> VersionRecord | None:
     return versions.read(store, name, known[-1]) if known else None
 
 
+def _base(
+    store: ObjectStore, request: PushRequest, parent: VersionRecord | None
+) -> VersionRecord | None:
+    if request.plain or request.alone:
+        return None
+    return versions.resolve(store, request.base) if request.base else parent
+
+
 def _store(
     workspace: Workspace,
     request: PushRequest,
     source: Source,
-    parent: VersionRecord | None,
+    base: VersionRecord | None,
     dry_run: bool,
 ) -> Packed:
     if request.plain:
         return keep(workspace, request.reference.name, source, dry_run)
-    base = placements.read(workspace.remote, parent.placement)[0] if parent else None
-    return place(workspace, source, base) if dry_run else pack(workspace, source, base)
+    opened = open_base(workspace, base, source.bytes_raw) if base else None
+    return place(workspace, source, opened) if dry_run else pack(workspace, source, opened)
 
 
 def _tell(workspace: Workspace, source: Source) -> None:
@@ -152,8 +174,6 @@ def _report(
     request: PushRequest,
     packed: Packed,
     record: VersionRecord,
-    *,
-    created: bool,
     dry_run: bool,
 ) -> PushReport:
     meter = workspace.meter
@@ -167,9 +187,12 @@ def _report(
         bytes_stored=packed.bytes_stored,
         bytes_transferred=meter.sent,
         bytes_reused=packed.bytes_reused,
+        bytes_received=meter.received,
+        bytes_index=packed.bytes_index,
+        bytes_placement=record.placement.stored,
         requests=meter.by_kind(),
         seconds=round(meter.seconds, 3),
         limit=meter.limit(),
-        created=created,
+        created=not dry_run,
         dry_run=dry_run,
     )

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from stager.model.digest import Digest, digest_of
+from stager.model.records import Units
 from stager.packs.codec import Encoded
 
 FIRST_BYTES = 8 * 1024 * 1024
@@ -26,6 +27,7 @@ class StoredFrame(NamedTuple):
     raw: int
     codec: int
     digest: bytes
+    units: Units | None
 
 
 class FinishedPack(NamedTuple):
@@ -40,8 +42,8 @@ def assemble(encoded: Iterable[Encoded]) -> Iterator[FinishedPack]:
     """Packs in the order of their frames."""
     data, limit = bytearray(), FIRST_BYTES
     frames: list[StoredFrame] = []
-    for stored, codec, raw, digest in encoded:
-        frames.append(StoredFrame(len(data), len(stored), raw, codec, digest))
+    for stored, codec, raw, digest, units in encoded:
+        frames.append(StoredFrame(len(data), len(stored), raw, codec, digest, units))
         data += stored
         if len(data) >= limit:
             yield FinishedPack(data, digest_of(data), frames)

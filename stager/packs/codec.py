@@ -8,7 +8,8 @@ raw, which lets a reader write it without touching it.
 from __future__ import annotations
 
 import threading
-from collections.abc import Container
+from array import array
+from collections.abc import Container, Sequence
 from typing import NamedTuple
 
 import zstandard
@@ -16,6 +17,7 @@ from blake3 import blake3
 
 from stager.errors import DigestMismatch
 from stager.model.placement import RAW, TRUSTED, ZSTD, Frame
+from stager.model.records import Units, holds_records, units
 
 LEVEL = 3
 PAYS_BELOW = 0.97
@@ -31,6 +33,7 @@ class Encoded(NamedTuple):
     codec: int
     raw: int
     digest: bytes
+    units: Units | None = None  # of a frame of records, when an index is wanted
 
 
 class _Coders(threading.local):
@@ -58,6 +61,21 @@ def encode(raw: Bytes, known: Container[bytes] = frozenset()) -> Encoded:
         if len(packed) < len(raw) * PAYS_BELOW:
             return Encoded(packed, ZSTD, len(raw), digest)
     return Encoded(raw, RAW, len(raw), digest)
+
+
+def record_units(raw: Bytes, lengths: Sequence[int]) -> Units | None:
+    """The units of a frame whose members have these lengths; None where it holds no records."""
+    data = bytes(raw)
+    if not holds_records(data):
+        return None
+    found = Units(array("Q"), array("I"))
+    start = 0
+    for length in lengths:
+        part = units(data if length == len(data) else data[start : start + length])
+        found.hashes.extend(part.hashes)
+        found.lengths.extend(part.lengths)
+        start += length
+    return found
 
 
 def decode(stored: memoryview, frame: Frame, key: str) -> Bytes:

@@ -7,6 +7,7 @@ and nothing is read. While reading, a file whose size or times move is reported.
 
 from __future__ import annotations
 
+import io
 import os
 import stat
 from collections.abc import Iterable, Iterator
@@ -76,24 +77,56 @@ def _single(path: Path) -> Source:
     return Source(str(path.parent), (_file(path.name, str(path), facts),), ())
 
 
-def read(file: SourceFile) -> bytes:
-    """The whole of a small file; SourceChanged when it is no longer what was scanned."""
+def read(file: SourceFile, start: int = 0, length: int | None = None) -> bytes:
+    """The whole of a small file or a part of any; SourceChanged when it is not what was scanned."""
+    wanted = file.size - start if length is None else length
     descriptor = os.open(file.location, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        data = os.read(descriptor, file.size + 1)
-        if len(data) < file.size:
-            data = _read_rest(descriptor, data)
-        _check_unchanged(file, descriptor, len(data))
+        data = os.pread(descriptor, wanted, start)
+        while len(data) < wanted and (part := os.pread(descriptor, wanted, start + len(data))):
+            data += part
+        _check_unchanged(file, descriptor)
     finally:
         os.close(descriptor)
     return data
 
 
-def frames(file: SourceFile) -> Iterator[memoryview]:
-    """The raw frames of a large file, in order; SourceChanged when it moves meanwhile."""
+def frames(file: SourceFile, start: int = 0, length: int | None = None) -> Iterator[memoryview]:
+    """The raw frames of a large file or part, in order; SourceChanged when it moves meanwhile."""
     with open(file.location, "rb", buffering=0) as stream:
-        yield from cut_stream(iter(lambda: stream.read(READ_BYTES), b""))
-        _check_unchanged(file, stream.fileno(), stream.tell())
+        stream.seek(start)
+        yield from cut_stream(_bounded(stream, file.size - start if length is None else length))
+        _check_unchanged(file, stream.fileno())
+
+
+def records(file: SourceFile) -> Iterator[bytes]:
+    """The file in blocks that end at record ends; SourceChanged when it moves meanwhile."""
+    with open(file.location, "rb", buffering=0) as stream:
+        yield from record_blocks(_bounded(stream, file.size))
+        _check_unchanged(file, stream.fileno())
+
+
+def record_blocks(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    """A stream in blocks of about its own size that end at record ends.
+
+    A record of more than MAX_FRAME bytes is given in parts.
+    """
+    held = b""
+    for block in blocks:
+        end = block.rfind(b"\n") + 1
+        if end == 0 and len(held) + len(block) < MAX_FRAME:
+            held += block
+            continue
+        end = end or len(block)
+        yield held + block[:end]
+        held = block[end:]
+    if held:
+        yield held
+
+
+def blocks(stream: io.RawIOBase) -> Iterator[bytes]:
+    """What is left of an open file, in blocks of READ_BYTES."""
+    return iter(lambda: stream.read(READ_BYTES) or b"", b"")
 
 
 def cut_stream(blocks: Iterable[bytes | memoryview]) -> Iterator[memoryview]:
@@ -172,15 +205,15 @@ def _file(path: str, location: str, facts: os.stat_result) -> SourceFile:
     return SourceFile(path, location, facts.st_size, stamp)
 
 
-def _read_rest(descriptor: int, data: bytes) -> bytes:
-    parts = [data]
-    while part := os.read(descriptor, READ_BYTES):
-        parts.append(part)
-    return b"".join(parts)
+def _bounded(stream: io.RawIOBase, length: int) -> Iterator[bytes]:
+    """The next `length` bytes of a file, or fewer where it ends: its stamp has changed then."""
+    while length and (block := stream.read(min(length, READ_BYTES))):
+        yield block
+        length -= len(block)
 
 
-def _check_unchanged(file: SourceFile, descriptor: int, read_bytes: int) -> None:
+def _check_unchanged(file: SourceFile, descriptor: int) -> None:
     facts = os.fstat(descriptor)
     now = (facts.st_mtime_ns, facts.st_ctime_ns, facts.st_ino)
-    if now != file.stamp or facts.st_size != file.size or read_bytes != file.size:
+    if now != file.stamp or facts.st_size != file.size:
         raise SourceChanged(names=file.path, hint="push again when nothing writes to it")

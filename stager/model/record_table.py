@@ -1,0 +1,175 @@
+"""Where the units of a base lie: one sorted table, looked into a block at a time.
+
+The base is an address space: its files, or its frames, one after the other. A unit is a
+start and a length in it. Memory is 32 bytes a unit, while sorting 48: 100 million records
+take about 5 GB. A base of more than WINDOW units is looked at through a window that moves
+along with the matches: what kept its order is found, what moved farther is stored again.
+
+numpy is imported when a table is made, and only then.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from stager.model.records import Units
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+WINDOW = 100_000_000
+
+
+class Chunk(NamedTuple):
+    """Units that follow each other without a gap from address `start`."""
+
+    start: int
+    units: Units
+
+
+class Span(NamedTuple):
+    """A match: `length` bytes at `position` of what was looked up lie at `address`."""
+
+    position: int
+    address: int
+    length: int
+
+
+class RecordTable:
+    """Finds units of a base; `chunks` come in the order of their addresses."""
+
+    def __init__(self, chunks: Iterator[Chunk], window: int = WINDOW) -> None:
+        import numpy
+
+        self._np: Any = numpy
+        self._chunks = chunks
+        self._window = window
+        self._held: list[Chunk] = []
+        self._complete = False
+        self._next = -1  # the unit that would continue the last match
+        self._fill()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to find."""
+        return not len(self._hashes)
+
+    def reach(self, address: int) -> None:
+        """Moves the window, where there is one, so that it holds this address."""
+        while not self._complete and self._end() <= address:
+            self._slide()
+
+    def match(self, units: Units) -> Iterator[Span]:
+        """Runs of units that the base holds, in order; positions count from the first unit."""
+        np = self._np
+        if self.is_empty or not units.hashes:
+            return
+        wanted = np.frombuffer(units.hashes, dtype=np.uint64)
+        lengths = np.frombuffer(units.lengths, dtype=np.uint32)
+        found = self._look_up(wanted, lengths)
+        ends = np.cumsum(lengths, dtype=np.int64)
+        yield from self._runs(found, ends - lengths, ends)
+        self._next = int(found[-1]) + 1 if found[-1] >= 0 else -1
+        best = int(found.max())
+        if not self._complete and best > 3 * len(self._hashes) // 4:
+            self._slide()
+
+    def _look_up(self, wanted: NDArray[np.uint64], lengths: NDArray[np.uint32]) -> NDArray[Any]:
+        """Number of the base's unit for each wanted one, -1 where there is none."""
+        np = self._np
+        at = np.minimum(np.searchsorted(self._sorted, wanted), len(self._sorted) - 1)
+        found = self._order[at].astype(np.int64)
+        found[(self._sorted[at] != wanted) | (self._lengths[found] != lengths)] = -1
+        if self._repeats:
+            self._continue_runs(found, wanted)
+        return found  # type: ignore[no-any-return]
+
+    def _continue_runs(self, found: NDArray[Any], wanted: NDArray[np.uint64]) -> None:
+        """Of equal units takes the one that follows the match before, if it is among them."""
+        np, hashes = self._np, self._hashes
+        before = np.concatenate(([self._next - 1], found[:-1]))
+        breaks = np.flatnonzero((found >= 0) & (found != before + 1))
+        done = 0
+        for at in breaks.tolist():
+            if at < done:
+                continue
+            follows = self._next if at == 0 else int(found[at - 1]) + 1
+            done = at
+            while (
+                0 < follows < len(hashes)
+                and done < len(found)
+                and found[done] >= 0
+                and found[done] != follows
+                and hashes[follows] == wanted[done]
+                and self._lengths[follows] == self._lengths[found[done]]
+            ):
+                found[done] = follows
+                follows += 1
+                done += 1
+
+    def _runs(
+        self, found: NDArray[Any], begins: NDArray[Any], ends: NDArray[Any]
+    ) -> Iterator[Span]:
+        np = self._np
+        hits = np.flatnonzero(found >= 0)
+        if not len(hits):
+            return
+        units = found[hits]
+        starts = self._starts[units]
+        joins = (
+            (np.diff(hits) == 1)
+            & (np.diff(units) == 1)
+            & (starts[1:] == starts[:-1] + self._lengths[units[:-1]])
+        )
+        heads = np.concatenate(([0], np.flatnonzero(~joins) + 1))
+        tails = np.concatenate((heads[1:], [len(hits)])) - 1
+        firsts = begins[hits[heads]]
+        sizes = ends[hits[tails]] - firsts
+        columns = (firsts.tolist(), starts[heads].tolist(), sizes.tolist())
+        yield from map(Span._make, zip(*columns, strict=True))
+
+    def _end(self) -> int:
+        if not self._held:
+            return 0
+        start, units = self._held[-1]
+        return start + sum(units.lengths)
+
+    def _slide(self) -> None:
+        """Forgets the first half of the window and reads on."""
+        gone, half = 0, len(self._hashes) // 2
+        while self._held and gone < half:
+            gone += len(self._held.pop(0).units.hashes)
+        self._next = -1
+        self._fill()
+
+    def _fill(self) -> None:
+        held = sum(len(chunk.units.hashes) for chunk in self._held)
+        while held < self._window:
+            chunk = next(self._chunks, None)
+            if chunk is None:
+                self._complete = True
+                break
+            self._held.append(chunk)
+            held += len(chunk.units.hashes)
+        self._sort()
+        if self._complete:
+            self._held.clear()
+
+    def _sort(self) -> None:
+        np = self._np
+        hashes, lengths, starts = array("Q"), array("I"), []
+        for start, units in self._held:
+            hashes.extend(units.hashes)
+            lengths.extend(units.lengths)
+            ends = np.cumsum(np.frombuffer(units.lengths, dtype=np.uint32), dtype=np.int64)
+            starts.append(ends - np.frombuffer(units.lengths, dtype=np.uint32) + start)
+        self._hashes = np.frombuffer(hashes, dtype=np.uint64)
+        self._lengths = np.frombuffer(lengths, dtype=np.uint32)
+        self._starts = np.concatenate(starts) if starts else np.empty(0, dtype=np.int64)
+        order = np.argsort(self._hashes, kind="stable")
+        self._sorted = self._hashes[order]
+        self._order = order.astype(np.uint32)
+        self._repeats = bool((self._sorted[1:] == self._sorted[:-1]).any())
