@@ -8,6 +8,9 @@ from collections.abc import Container
 
 from stager.model.receipt import Signature
 
+READ_ONLY = 0o444
+WRITABLE = 0o222
+
 
 def signature_of(folder: str | os.PathLike[str]) -> Signature:
     """Counts, sizes and modification times of everything below `folder`.
@@ -18,7 +21,10 @@ def signature_of(folder: str | os.PathLike[str]) -> Signature:
 
 
 def cleared_signature(folder: str, expected: Container[str]) -> Signature:
-    """As signature_of, after removing whatever is not a regular file at an expected path."""
+    """As signature_of, after removing whatever is not a regular file at an expected path.
+
+    What stays is made read-only.
+    """
     return _walk(folder, expected)
 
 
@@ -38,6 +44,8 @@ def _walk(root: str, expected: Container[str] | None) -> Signature:
                 if expected is not None and not (regular and path in expected):
                     os.unlink(entry.path)
                     continue
+                if expected is not None and facts.st_mode & WRITABLE:
+                    os.chmod(entry.path, READ_ONLY)
                 files += 1
                 total += facts.st_size if regular else 0
                 newest = max(newest, facts.st_mtime_ns)

@@ -16,8 +16,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from stager.cache.folders import Folders
-from stager.cache.frame_files import READ_ONLY, FrameFiles, create
-from stager.cache.signature import cleared_signature
+from stager.cache.frame_files import FrameFiles, create
+from stager.cache.signature import READ_ONLY, cleared_signature
 from stager.errors import IntegrityError
 from stager.model import paths
 from stager.model.placement import Placement
@@ -58,7 +58,7 @@ def detach(files: FrameFiles, frames: Iterable[int]) -> set[int]:
     pending = set(frames)
     while pending:
         again |= pending
-        touched = {use.file for frame in pending for use in files.uses[frame]}
+        touched = {use.file for frame in pending for use in files.uses(frame)}
         pending = set()
         for file in touched:
             with contextlib.suppress(FileNotFoundError):
@@ -77,11 +77,6 @@ def complete(files: FrameFiles) -> Signature:
     for at, entry in enumerate(placement.files):
         if entry.size == 0:
             os.close(create(files.location(at), READ_ONLY, os.O_TRUNC))
-        if placement.first_slice[at + 1] - placement.first_slice[at] != 1:
-            try:
-                os.chmod(files.location(at), READ_ONLY)
-            except FileNotFoundError as problem:
-                raise IntegrityError(where=files.location(at), reason="is missing") from problem
     found = cleared_signature(folder, {entry.path for entry in placement.files})
     if (found.files, found.bytes) != (len(placement.files), placement.bytes_raw):
         reason = f"{found.files} files of {found.bytes} bytes, not what the version holds"

@@ -1,4 +1,8 @@
-"""stage: one version from the remote into the cache, complete and verified, or not at all."""
+"""stage: one version from the remote into the cache, complete and verified, or not at all.
+
+A frame that is fetched is checked by its own digest before it is written. A file made of
+spans of staged files, or of parts of frames, is read back once and checked by its own.
+"""
 
 from __future__ import annotations
 
@@ -8,21 +12,23 @@ import threading
 from pathlib import Path
 from typing import NamedTuple
 
+from stager.cache import journal, staging
 from stager.cache import staged as staged_versions
-from stager.cache import staging
 from stager.cache.folders import Folders
 from stager.cache.frame_files import FrameFiles
 from stager.cache.locks import exclusive
 from stager.cache.space import reserved
 from stager.cache.staged import Staged
 from stager.catalog import placements
-from stager.errors import CacheError
+from stager.errors import CacheError, IntegrityError
+from stager.events import Noted
 from stager.model.placement import Placement
 from stager.model.receipt import Receipt
 from stager.model.version import VersionRecord
 from stager.ops.confirm import confirm
 from stager.ops.fetch import fetch
-from stager.ops.reuse import Reuse, copy_frames, find, link_files
+from stager.ops.reuse import Reuse, copy_spans, find, link_files
+from stager.packs.codec import Bytes
 from stager.storage.store import Data
 from stager.transfer.options import PROCESSORS
 from stager.transfer.workers import for_each
@@ -36,19 +42,18 @@ class StagePlan(NamedTuple):
     placement: Placement
     stored_placement: Data
     reuse: Reuse
-    wanted: list[int]  # frames of files that are not here whole
+    wanted: list[int]  # frames to fetch for a first run: in no file and no span that is here
 
     @property
     def bytes_reused(self) -> int:
         """Raw bytes that do not cross the network."""
-        frames = (self.placement.frames[at].raw for at in self.wanted if at in self.reuse.frames)
-        return sum(self.placement.files[at].size for at in self.reuse.files) + sum(frames)
+        files = sum(self.placement.files[at].size for at in self.reuse.files)
+        return files + sum(span.length for span in self.reuse.spans)
 
     @property
     def bytes_to_fetch(self) -> int:
         """Stored bytes of the frames that must come from the remote."""
-        missing = (at for at in self.wanted if at not in self.reuse.frames)
-        return sum(self.placement.frames[at].stored for at in missing)
+        return sum(self.placement.frames[at].stored for at in self.wanted)
 
 
 def plan(workspace: Workspace, record: VersionRecord) -> StagePlan:
@@ -61,7 +66,7 @@ def plan(workspace: Workspace, record: VersionRecord) -> StagePlan:
     if reuse.files:
         missing = (at for at in range(len(placement.files)) if at not in reuse.files)
         wanted = {piece.frame for at in missing for piece in placement.slices_of(at)}
-    return StagePlan(record, placement, stored, reuse, sorted(wanted))
+    return StagePlan(record, placement, stored, reuse, sorted(wanted - reuse.frames))
 
 
 def execute(workspace: Workspace, planned: StagePlan) -> Staged:
@@ -71,13 +76,11 @@ def execute(workspace: Workspace, planned: StagePlan) -> Staged:
     _withdraw(folders, record, folder)
     files = FrameFiles(str(folder), planned.placement, leave=planned.reuse.files)
     resumes = staging.begin(folder, planned.placement)
-    wanted = _missing(files, planned, resumes)
-    needed = sum(planned.placement.frames[at].raw for at in wanted)
+    wanted = _missing(files, planned, folder) if resumes else planned.wanted
+    needed = sum(files.bytes_used(at) for at in wanted)
+    needed += sum(span.length for span in planned.reuse.spans)
     with reserved(workspace.config.cache, needed, workspace.listener):
-        link_files(files, planned.reuse)
-        copied = copy_frames(files, planned.reuse, wanted)
-        missing = [at for at in wanted if at not in copied]
-        observed = fetch(workspace, planned.placement, missing, files.write)
+        observed = _Filling(workspace, planned, folder).fill(files, wanted)
         signature = staging.complete(files)
         stored = planned.stored_placement
         if not record.is_hashed:
@@ -118,17 +121,79 @@ def _withdraw(folders: Folders, record: VersionRecord, folder: Path) -> None:
     os.rename(shown, folder)
 
 
-def _missing(files: FrameFiles, planned: StagePlan, resumes: bool) -> list[int]:
-    """Frames to fetch: the wanted ones that an earlier run has not left here, verified."""
-    if not resumes:
-        return planned.wanted
+def _missing(files: FrameFiles, planned: StagePlan, folder: Path) -> list[int]:
+    """Frames to fetch: those that an earlier run has not left here, verified."""
     sound: set[int] = set()
+    noted = journal.notes(folder)
     guard = threading.Lock()
 
     def look(frame: int) -> None:
-        if files.is_sound(frame):
+        if files.is_whole(frame):
+            good = files.is_sound(frame)
+        else:
+            good = frame in noted and files.used_digest(frame) == noted[frame]
+        if good:
             with guard:
                 sound.add(frame)
 
     for_each(planned.wanted, look, PROCESSORS)
-    return sorted(staging.detach(files, set(planned.wanted) - sound))
+    rewritten = staging.detach(files, (set(planned.wanted) - sound) | planned.reuse.frames)
+    return sorted(rewritten - planned.reuse.frames)
+
+
+class _Filling:
+    """Puts everything into the staging folder: links, copies, fetches, and reads back."""
+
+    def __init__(self, workspace: Workspace, planned: StagePlan, folder: Path) -> None:
+        self._workspace = workspace
+        self._planned = planned
+        self._folder = folder
+
+    def fill(self, files: FrameFiles, wanted: list[int]) -> dict[int, bytes]:
+        """Complete and right, or an error; digests of frames that had none."""
+        reuse, placement = self._planned.reuse, self._planned.placement
+        lost = link_files(files, reuse)
+        if lost:
+            files = FrameFiles(files.folder, placement, leave=set(reuse.files) - lost)
+            wanted = sorted({*wanted, *(frame for at in lost for frame in files.frames_of(at))})
+        copy_spans(files, reuse)
+        observed = self._fetch(files, wanted)
+        wrong = self._wrong(files, self._unproven(files))
+        if wrong:
+            names = ", ".join(placement.files[at].path for at in wrong[:5])
+            self._workspace.listener(Noted(f"{names}: not right when put together; fetching again"))
+            again = {frame for at in wrong for frame in files.frames_of(at)}
+            observed |= self._fetch(files, sorted(again))
+            if wrong := self._wrong(files, wrong):
+                names = ", ".join(placement.files[at].path for at in wrong)
+                raise IntegrityError(where=names, reason="its frames do not make its digest")
+        return observed
+
+    def _fetch(self, files: FrameFiles, wanted: list[int]) -> dict[int, bytes]:
+        def write(frame: int, raw: Bytes) -> None:
+            files.write(frame, raw)
+            if not files.is_whole(frame):
+                digest = files.used_digest(frame, raw)
+                assert digest is not None
+                journal.note(self._folder, frame, digest)
+
+        return fetch(self._workspace, self._planned.placement, wanted, write)
+
+    def _unproven(self, files: FrameFiles) -> list[int]:
+        """Files with bytes that no digest of a frame stands for."""
+        found = {span.file for span in self._planned.reuse.spans}
+        for frame in set(self._planned.placement.slice_frame):
+            if not files.is_whole(frame):
+                found |= {use.file for use in files.uses(frame)}
+        return sorted(found)
+
+    def _wrong(self, files: FrameFiles, suspects: list[int]) -> list[int]:
+        wrong: list[int] = []
+
+        def look(file: int) -> None:
+            if not files.is_right(file):
+                wrong.append(file)
+
+        with self._workspace.meter.spent_on("cpu"):
+            for_each(suspects, look, PROCESSORS)
+        return sorted(wrong)
