@@ -1,6 +1,6 @@
 """pack: a source into packs in the remote, and the placement that says where all of it lies.
 
-What the base holds already (ops/delta.py) is referred to. The rest goes through in one
+What the base holds already (ops/compare.py) is referred to. The rest goes through in one
 pass: frames are cut in order, hashed and compressed on `encoders` threads, assembled in
 order, and sent by `uploads` threads, each pack after the index of its records.
 """
@@ -24,8 +24,8 @@ from stager.model.layout import pack_key
 from stager.model.placement import Frame, Pack, Placement, PlacementBuilder, Slice
 from stager.model.records import MAX_FRAME, MIN_FRAME, ends_frame
 from stager.model.tree import FileEntry
-from stager.ops.base import Base
-from stager.ops.delta import NEW, Delta, compare
+from stager.ops.compare import NEW, Delta, compare
+from stager.ops.recall import Base
 from stager.packs import source as sources
 from stager.packs.assembler import FinishedPack, assemble
 from stager.packs.codec import Bytes, Encoded, encode, record_units

@@ -13,9 +13,9 @@ from stager.events import Noted, Warned
 from stager.model.names import LATEST, Reference
 from stager.model.placement import Placement
 from stager.model.version import PlacementKey, VersionRecord
-from stager.ops.base import open_base
 from stager.ops.keep import keep
 from stager.ops.pack import Packed, pack, place
+from stager.ops.recall import recall
 from stager.packs.source import Source, scan
 from stager.storage.store import ObjectStore
 from stager.workspace import Workspace, utc_now
@@ -156,7 +156,7 @@ def _store(
 ) -> Packed:
     if request.plain:
         return keep(workspace, request.reference.name, source, dry_run)
-    opened = open_base(workspace, base, source.bytes_raw) if base else None
+    opened = recall(workspace, base, source.bytes_raw) if base else None
     return place(workspace, source, opened) if dry_run else pack(workspace, source, opened)
 
 

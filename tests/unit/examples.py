@@ -36,7 +36,7 @@ def placed(
     offset = 0
     for path, frames in encoded:
         slices = []
-        for data, kind, raw, digest in frames:
+        for data, kind, raw, digest, _ in frames:
             at = builder.frame(Frame(pack, offset, len(data), raw, kind, digest))
             slices.append(Slice(at, 0, raw))
             offset += len(data)

@@ -61,7 +61,7 @@ def test_equal_bytes_make_equal_frames_on_any_thread() -> None:
 
 def test_a_known_frame_is_only_hashed() -> None:
     digest = blake3(TEXT).digest()
-    assert codec.encode(TEXT, {digest}) == (b"", RAW, len(TEXT), digest)
+    assert codec.encode(TEXT, {digest}) == (b"", RAW, len(TEXT), digest, None)
 
 
 @given(st.integers(0), st.integers(0, 7))

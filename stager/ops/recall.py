@@ -1,4 +1,4 @@
-"""base: the version a push is compared with, and how its records are learned.
+"""recall: what the version that a push builds on holds, and how its records are learned.
 
 Staged here and intact, its files are read and a match is compared byte by byte. Not staged,
 the record indexes of its packs are read: about 1 % of the raw size, and a match is two
@@ -72,7 +72,7 @@ class Base:
         self.paths = {each.path: at for at, each in enumerate(files)}
 
 
-def open_base(workspace: Workspace, record: VersionRecord, bytes_raw: int) -> Base:
+def recall(workspace: Workspace, record: VersionRecord, bytes_raw: int) -> Base:
     """The base of a push of `bytes_raw` bytes; reads the index only where it can pay."""
     placement, _ = placements.read(workspace.remote, record.placement)
     base = Base(placement)

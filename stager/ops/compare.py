@@ -1,4 +1,4 @@
-"""delta: which bytes of a source the base holds, and which are new.
+"""compare: which bytes of a source the base holds, and which are new.
 
 One pass over the source. A file that the base has under any name is taken whole, by its
 digest. In a file of records every run of units that the base holds is taken as slices of
@@ -23,7 +23,7 @@ from stager.events import Advanced, Began
 from stager.model.digest import Digest
 from stager.model.record_table import RecordTable
 from stager.model.records import holds_records, units
-from stager.ops.base import Base
+from stager.ops.recall import Base
 from stager.packs import source as sources
 from stager.packs.source import Source, SourceFile
 from stager.workspace import Workspace
