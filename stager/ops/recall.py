@@ -9,6 +9,7 @@ frames) with units at addresses, and turn a span of it into slices.
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 from bisect import bisect_right
 from collections.abc import Container, Iterator, Mapping
@@ -30,6 +31,7 @@ from stager.packs.source import blocks, record_blocks
 from stager.transfer.workers import for_each
 from stager.workspace import Workspace
 
+OPEN_FILES = 64
 INDEX_SHARE = 100  # an index is about 1 / 100 of the raw bytes it stands for
 
 
@@ -93,6 +95,7 @@ class StagedRecords:
         self._folder = folder
         self._starts = list(accumulate((each.size for each in placement.files), initial=0))
         self._slice_starts = list(accumulate(placement.slice_length, initial=0))
+        self._open: dict[int, io.FileIO] = {}
 
     def chunks(self, without: Container[int]) -> Iterator[Chunk]:
         """See Records.chunks."""
@@ -112,12 +115,11 @@ class StagedRecords:
 
     def same(self, address: int, data: memoryview) -> bool:
         """See Records.same; a file that vanished or shrank meanwhile is not the same."""
-        import numpy
-
         file = bisect_right(self._starts, address) - 1
-        there = self._read(file, address - self._starts[file], len(data))
-        there_bytes, here = (numpy.frombuffer(each, dtype=numpy.uint8) for each in (there, data))
-        return bool(numpy.array_equal(there_bytes, here))
+        with contextlib.suppress(OSError):
+            descriptor = self._opened(file).fileno()
+            return os.pread(descriptor, len(data), address - self._starts[file]) == bytes(data)
+        return False
 
     def address_of(self, file: int) -> int:
         """See Records.address_of."""
@@ -126,10 +128,12 @@ class StagedRecords:
     def _location(self, file: int) -> str:
         return f"{self._folder}/{self._placement.files[file].path}"
 
-    def _read(self, file: int, offset: int, length: int) -> bytes:
-        with contextlib.suppress(OSError), open(self._location(file), "rb", 0) as stream:
-            return os.pread(stream.fileno(), length, offset)
-        return b""
+    def _opened(self, file: int) -> io.FileIO:
+        if file not in self._open:
+            if len(self._open) == OPEN_FILES:
+                self._open.pop(next(iter(self._open))).close()
+            self._open[file] = io.FileIO(self._location(file))
+        return self._open[file]
 
 
 class IndexedRecords:
