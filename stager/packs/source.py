@@ -21,6 +21,7 @@ from stager.model.records import MAX_FRAME, next_cut
 
 SMALL_FILE = 1024 * 1024
 READ_BYTES = MAX_FRAME
+RECORD_BYTES = 2 * 1024 * 1024  # read at once where records are looked at: stays in the caches
 
 
 class SourceFile(NamedTuple):
@@ -102,7 +103,7 @@ def frames(file: SourceFile, start: int = 0, length: int | None = None) -> Itera
 def records(file: SourceFile) -> Iterator[bytes]:
     """The file in blocks that end at record ends; SourceChanged when it moves meanwhile."""
     with open(file.location, "rb", buffering=0) as stream:
-        yield from record_blocks(_bounded(stream, file.size))
+        yield from record_blocks(_bounded(stream, file.size, RECORD_BYTES))
         _check_unchanged(file, stream.fileno())
 
 
@@ -118,15 +119,15 @@ def record_blocks(blocks: Iterable[bytes]) -> Iterator[bytes]:
             held += block
             continue
         end = end or len(block)
-        yield held + block[:end]
+        yield b"".join((held, memoryview(block)[:end]))
         held = block[end:]
     if held:
         yield held
 
 
 def blocks(stream: io.RawIOBase) -> Iterator[bytes]:
-    """What is left of an open file, in blocks of READ_BYTES."""
-    return iter(lambda: stream.read(READ_BYTES) or b"", b"")
+    """What is left of an open file, in blocks of RECORD_BYTES."""
+    return iter(lambda: stream.read(RECORD_BYTES) or b"", b"")
 
 
 def cut_stream(blocks: Iterable[bytes | memoryview]) -> Iterator[memoryview]:
@@ -205,9 +206,9 @@ def _file(path: str, location: str, facts: os.stat_result) -> SourceFile:
     return SourceFile(path, location, facts.st_size, stamp)
 
 
-def _bounded(stream: io.RawIOBase, length: int) -> Iterator[bytes]:
+def _bounded(stream: io.RawIOBase, length: int, size: int = READ_BYTES) -> Iterator[bytes]:
     """The next `length` bytes of a file, or fewer where it ends: its stamp has changed then."""
-    while length and (block := stream.read(min(length, READ_BYTES))):
+    while length and (block := stream.read(min(length, size))):
         yield block
         length -= len(block)
 
