@@ -6,8 +6,8 @@ the base's frames; what lies between is new. Three rules keep a version worth re
 
 - a file whose slices would take more than SLICES_SHARE of its size is stored whole;
 - frames that would be fetched for a small part of their bytes are not referred to: the
-  worst are left out until at most DEAD_SHARE of the bytes that a pull fetches are dead,
-  and what they held is stored again;
+  worst are left out, and what they held is stored again, until the dead bytes that a pull
+  fetches are at most DEAD_SHARE of the live ones;
 - what is new and adjacent becomes one piece.
 """
 
@@ -200,7 +200,10 @@ def _leave_sparse_frames(base: Base, delta: Delta) -> None:
 
 
 def _sparse(base: Base, delta: Delta) -> set[int]:
-    """Frames whose dead bytes bring the whole above DEAD_SHARE, the worst first."""
+    """Frames whose dead bytes bring the whole above DEAD_SHARE, the worst first.
+
+    Stored bytes, a frame's share of them taken by its raw bytes.
+    """
     live: dict[int, int] = {}
     for pieces in delta.pieces.values():
         for frame, _, length in pieces:
@@ -208,13 +211,12 @@ def _sparse(base: Base, delta: Delta) -> set[int]:
                 live[frame] = live.get(frame, 0) + length
     frames = base.placement.frames
     shares = {at: min(1.0, used / frames[at].raw) for at, used in live.items()}
-    fetched = float(sum(frames[at].stored for at in live))
+    live_bytes = sum(frames[at].stored * share for at, share in shares.items())
     dead = sum(frames[at].stored * (1 - share) for at, share in shares.items())
     left_out: set[int] = set()
     for at in sorted(shares, key=lambda at: (shares[at], at)):
-        if dead <= DEAD_SHARE * fetched:
+        if dead <= DEAD_SHARE * live_bytes:
             break
         left_out.add(at)
         dead -= frames[at].stored * (1 - shares[at])
-        fetched -= frames[at].stored * (1 - shares[at])  # what was live is fetched anew
     return left_out
