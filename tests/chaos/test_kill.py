@@ -6,6 +6,7 @@ T02 T03 T06: what was verified on disk is not fetched again. T04: no path of hal
 from __future__ import annotations
 
 import random
+import shutil
 import time
 from pathlib import Path
 
@@ -108,6 +109,86 @@ def test_a_killed_push_finds_the_packs_it_had_sent(local: Stager, source: Path) 
     report = local.json("push", source, "data")
     stored = local.placement("data@v1").bytes_stored
     assert report["bytes_stored"] <= stored - there
+
+
+@pytest.fixture(scope="module")
+def edited(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The source with one record in fifty changed: most frames of the first version live on."""
+    folder = tmp_path_factory.mktemp("edited")
+    corpus.edit_jsonl(source / "train.jsonl", folder / "train.jsonl", 3, 0.02, 100, 100)
+    shutil.copytree(source / "images", folder / "images")
+    return folder
+
+
+@pytest.mark.parametrize("staged", [False, True], ids=["fresh", "with the base"])
+@pytest.mark.parametrize("kind", ["local", "on_s3"])
+def test_T02_kill_of_a_pull_of_parts_of_frames(
+    kind: str, request: pytest.FixtureRequest, source: Path, edited: Path, staged: bool
+) -> None:
+    stager: Stager = request.getfixturevalue(kind)
+    stager.ok("push", source, "data", "--base", "none")
+    stager.ok("push", edited, "data")
+    expected, placement = contents(edited), stager.placement("data@v2")
+
+    def node(name: str) -> Stager:
+        fresh = stager.at(stager.cache.with_name(name))
+        if staged:
+            fresh.ok("pull", "data@v1")
+        return fresh
+
+    whole = _seconds(node("first"), "pull", "data@v2")
+    dice = random.Random(9)
+    interrupted = 0
+    for number in range(MOMENTS // 3):
+        killed = node(f"node{number}")
+        process = killed.start("pull", "data@v2", STAGER_CONNECTIONS="2")
+        time.sleep(dice.uniform(0.3, 1.0) * whole)
+        process.kill()
+        process.communicate()
+        if killed.run("path", "data@v2").code == 0:
+            assert contents(killed.path("data@v2")) == expected
+            continue
+        interrupted += 1
+        missing = placement.bytes_stored - _kept(killed, placement, expected)
+        report = killed.json("pull", "data@v2")
+        assert contents(Path(report["path"])) == expected
+        in_flight = 2 * max(frame.stored for frame in placement.frames)
+        if not staged:
+            slack = 64 * 1024 + FRAME_GAP * 16 + in_flight + placement_bytes(stager)
+            assert report["bytes_transferred"] <= missing + slack
+    assert interrupted >= MOMENTS // 10, "the kills came too late to show anything"
+
+
+@pytest.mark.parametrize("kind", ["local", "on_s3"])
+def test_T50_kill_of_a_push_of_a_delta(
+    kind: str, request: pytest.FixtureRequest, source: Path, edited: Path
+) -> None:
+    stager: Stager = request.getfixturevalue(kind)
+    stager.ok("push", source, "data")
+    whole = _seconds(stager, "push", edited, "timing", "--base", "data@v1")
+    dice = random.Random(10)
+    interrupted = 0
+    for number in range(MOMENTS // 3):
+        name = f"data{number}"
+        process = stager.start("push", edited, name, "--base", "data@v1")
+        time.sleep(dice.uniform(0.2, 1.0) * whole)
+        process.kill()
+        process.communicate()
+        log = stager.run("log", name, "--json")
+        assert log.code in (0, 31)
+        interrupted += log.code != 0
+        stager.ok("push", edited, name, "--base", "data@v1")
+        assert len(stager.json("log", name)) == 1
+    stager.ok("verify", "data@v1", "--in-remote")
+    for number in range(MOMENTS // 3):
+        stager.ok("verify", f"data{number}@v1", "--in-remote")
+    assert contents(Path(stager.json("pull", "data0@v1")["path"])) == contents(edited)
+    assert interrupted >= MOMENTS // 10, "the kills came too late to show anything"
+
+
+def placement_bytes(stager: Stager) -> int:
+    """Stored size of the placement of data@v2."""
+    return int(stager.json("show", "data@v2")["placement"]["stored"])
 
 
 def _seconds(stager: Stager, *arguments: str | Path) -> float:
