@@ -1,8 +1,9 @@
 """The records of a file as a list: what each one is, and where it ends.
 
-A record is known by its xxh3-128, so two that collide count as equal; nobody has seen a pair.
-The hash is of the record without its newline. Of a last record that has none it is hashed
-once more: it is not the same bytes. Lists are compared, never stored.
+A record is known by its xxh3-128, and two that collide count as equal. Chance does not bring
+that about; who does it on purpose deceives a reader of differences, and never a version.
+The hash is of the record without its newline. Of a last record that has none the hash is
+hashed once more: it is not the same bytes. Lists are compared, never stored.
 
 Memory: 24 bytes a record (16 of hash, 8 of offset) and the blocks being read; no text is kept.
 numpy is imported when records are listed, and only then.
