@@ -116,8 +116,8 @@ def diff(workspace: Workspace, request: DiffRequest, dry_run: bool = False) -> D
         found = _compared(workspace, planned, request)
     report = _report(workspace, planned, found, dry_run)
     if report.keyless:
-        text = f"{report.keyless} differing records hold no {request.key!r}: added or removed"
-        workspace.listener(Warned(text))
+        what = f"{report.keyless} differing records hold no {request.key!r}"
+        workspace.listener(Warned(f"{what}: they count as added or removed"))
     return report
 
 
