@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import json
 import os
+import pty
 import shutil
+import struct
+import subprocess
+import termios
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +26,7 @@ from stager.packs.source import scan
 from stager.storage.connect import connect
 from tests.integration.test_push import make
 from tests.support import corpus
-from tests.support.command import Stager
+from tests.support.command import PROGRAM, Stager
 
 V1 = {
     "train.jsonl": b"".join(b'{"id": %d, "t": "x"}\n' % n for n in range(100)),
@@ -373,3 +379,63 @@ def test_a_file_that_changes_meanwhile_is_not_compared(tmp_path: Path) -> None:
     make(tmp_path / "other", {"a": b"3\n"})
     with pytest.raises(SourceChanged):
         record_diff.compare(one, other, RecordRequest())
+
+
+def on_terminal(local: Stager, width: int, *arguments: str | Path, **extra: str) -> str:
+    """What a command prints on a terminal of this width."""
+    main, child = pty.openpty()
+    fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("HHHH", 40, width, 0, 0))
+    process = subprocess.Popen(
+        [*PROGRAM, *map(str, arguments)],
+        stdin=child,
+        stdout=child,
+        stderr=subprocess.DEVNULL,
+        env={**local.variables(), "TERM": "xterm-256color", **extra},
+    )
+    os.close(child)
+    parts = []
+    with contextlib.suppress(OSError):  # a terminal nobody writes to any more
+        while part := os.read(main, 65536):
+            parts.append(part)
+    os.close(main)
+    assert process.wait(timeout=60) == 0
+    return b"".join(parts).decode().replace("\r\n", "\n")
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> tuple[Path, Path]:
+    """Two files of one record that differ behind a long text they share."""
+    shared = "同じ" * 300
+    folder = make(
+        tmp_path / "pair",
+        {"a": f'{{"t": "{shared} old"}}\n'.encode(), "b": f'{{"t": "{shared} new"}}\n'.encode()},
+    )
+    return folder / "a", folder / "b"
+
+
+def test_a_wide_terminal_has_a_column_for_each_side(local: Stager, pair: tuple[Path, Path]) -> None:
+    shown = on_terminal(local, 160, "diff", *pair, "--records", NO_COLOR="1")
+    (first,) = (line for line in shown.splitlines() if "-1" in line)
+    (last,) = (line for line in shown.splitlines() if "old" in line)
+    assert first.index("-1") < first.index("+1")
+    assert last.index("old") < last.index("new")
+    assert "…" in shown  # what is shared is left out, but for what stands around
+
+
+def test_a_narrow_terminal_has_one_side_below_the_other(
+    local: Stager, pair: tuple[Path, Path]
+) -> None:
+    shown = on_terminal(local, 80, "diff", *pair, "--records", NO_COLOR="1")
+    old, new = (shown.splitlines().index(line) for line in shown.splitlines() if "同じ" in line)
+    assert shown.splitlines()[old].startswith("-1 ") and new == old + 1
+    assert shown.splitlines()[new].startswith("+1 ")
+
+
+@pytest.mark.parametrize("width", [80, 160])
+def test_colour_is_for_terminals_and_for_those_who_want_it(
+    local: Stager, pair: tuple[Path, Path], width: int
+) -> None:
+    arguments = ("diff", *pair, "--records")
+    assert "\x1b[31m" in on_terminal(local, width, *arguments)
+    assert "\x1b[3" not in on_terminal(local, width, *arguments, NO_COLOR="1")
+    assert "\x1b" not in local.ok(*arguments).stdout
