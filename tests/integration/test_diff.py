@@ -11,6 +11,7 @@ import shutil
 import struct
 import subprocess
 import termios
+import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -439,3 +440,27 @@ def test_colour_is_for_terminals_and_for_those_who_want_it(
     assert "\x1b[31m" in on_terminal(local, width, *arguments)
     assert "\x1b[3" not in on_terminal(local, width, *arguments, NO_COLOR="1")
     assert "\x1b" not in local.ok(*arguments).stdout
+
+
+def test_only_records_at_the_same_place_stand_side_by_side(local: Stager, tmp_path: Path) -> None:
+    one = make(tmp_path / "one", {"a": b"1\n2\n3\n4\n"})
+    other = make(tmp_path / "other", {"a": b"new\n1\n2\n3\n"})
+    for pair, kinds in (((one, other), ["added", "removed"]), ((other, one), ["removed", "added"])):
+        rows = change_of(local.json("diff", *pair, "--records"), "a")["rows"]
+        assert [row["kind"] for row in rows] == kinds
+
+
+def test_memory_does_not_grow_with_the_texts_that_differ(tmp_path: Path) -> None:
+    lines = [b'{"id": %d, "t": "%s"}\n' % (n, b"x" * 10_000) for n in range(3000)]
+    other = [line.replace(b"x", b"y") for line in lines]
+    folder = make(tmp_path / "f", {"a": b"".join(lines), "b": b"".join(other)})
+    files = [scan(folder / name).files[0] for name in "ab"]
+    del lines, other
+    tracemalloc.start()
+    try:
+        found = record_diff.compare(files[0], files[1], RecordRequest(20, "id"))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert found is not None and found.counts.changed == 3000
+    assert peak < 16_000_000  # of 30 MB a side

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -45,8 +44,10 @@ def test_one_in_use_stays_and_one_of_a_killed_process_goes(tmp_path: Path) -> No
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         other = Path(process.stdout.readline().strip())
-        with scratch(Folders(tmp_path), ignore) as mine:
-            assert (other / "file").exists() and mine != other
-        process.send_signal(signal.SIGKILL)
+        try:
+            with scratch(Folders(tmp_path), ignore) as mine:
+                assert (other / "file").exists() and mine != other
+        finally:
+            process.kill()
     with scratch(Folders(tmp_path), ignore):
         assert not other.exists()
