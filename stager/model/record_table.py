@@ -139,7 +139,7 @@ class RecordTable:
 
     def _slide(self) -> None:
         """Forgets the first half of the window and reads on."""
-        gone, half = 0, len(self._hashes) // 2
+        gone, half = 0, max(1, len(self._hashes) // 2)
         while self._held and gone < half:
             gone += len(self._held.pop(0).units.hashes)
         self._next = -1

@@ -111,13 +111,23 @@ class StagedRecords:
         return _pieces(self._placement, self._slice_starts, address, length)
 
     def same(self, address: int, data: memoryview) -> bool:
-        """See Records.same; a file that vanished or shrank meanwhile is not the same."""
+        """See Records.same; files that vanished, shrank or grew meanwhile are not the same.
+
+        Data that goes on from one file to the next is compared with each.
+        """
         import numpy
 
-        file = bisect_right(self._starts, address) - 1
-        there = self._read(file, address - self._starts[file], len(data))
-        there_bytes, here = (numpy.frombuffer(each, dtype=numpy.uint8) for each in (there, data))
-        return bool(numpy.array_equal(there_bytes, here))
+        if address + len(data) > self._starts[-1]:
+            return False
+        while len(data):
+            file = bisect_right(self._starts, address) - 1
+            here = data[: self._starts[file + 1] - address]
+            there = self._read(file, address - self._starts[file], len(here))
+            both = (numpy.frombuffer(each, dtype=numpy.uint8) for each in (there, here))
+            if not numpy.array_equal(*both):
+                return False
+            address, data = address + len(here), data[len(here) :]
+        return True
 
     def address_of(self, file: int) -> int:
         """See Records.address_of."""
