@@ -123,8 +123,8 @@ class StagedRecords:
             file = bisect_right(self._starts, address) - 1
             here = data[: self._starts[file + 1] - address]
             there = self._read(file, address - self._starts[file], len(here))
-            both = (numpy.frombuffer(each, dtype=numpy.uint8) for each in (there, here))
-            if not numpy.array_equal(*both):
+            one, other = (numpy.frombuffer(each, dtype=numpy.uint8) for each in (there, here))
+            if not numpy.array_equal(one, other):
                 return False
             address, data = address + len(here), data[len(here) :]
         return True

@@ -20,18 +20,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stager.cache import span_copies
-from stager.catalog import placements, versions
 from stager.events import Advanced, Event
 from stager.model import records
 from stager.model.names import Reference
 from stager.model.record_table import RecordTable
-from stager.ops import compare, pack, recall
-from stager.ops.pull import PullRequest, pull
+from stager.ops import compare, pack
+from stager.ops.pull import PullReport, PullRequest, pull
 from stager.ops.push import PushReport, PushRequest, push
 from stager.ops.verify import verify, verify_remote
 from stager.packs import assembler, source
 from stager.workspace import Workspace
 from tests.support.command import Stager, contents
+from tests.support.edits import Files, edited, new_file, record
 
 KiB = 1024
 SMALL = {
@@ -50,8 +50,6 @@ SMALL = {
     compare: {"SLICES_SHARE": 1.0},
 }
 
-Files = dict[str, bytes]
-
 
 class Interrupted(Exception):
     """What stops a verb half way."""
@@ -61,15 +59,15 @@ class Push(NamedTuple):
     """What is pushed, and what the pusher knows: all drawn."""
 
     files: Files
-    base: int | None  # -1: the latest; None: alone
-    staged: bool
-    indexed: bool
-    window: int
-    dead_share: float
+    base: int | None  # by number; -1: the latest; None: alone
+    staged: bool = True
+    indexed: bool = True
+    window: int = 10**6
+    dead_share: float = 0.2
 
 
 @contextmanager
-def small(window: int, dead_share: float) -> Iterator[None]:
+def small(window: int = 10**6, dead_share: float = 0.2) -> Iterator[None]:
     """All constants small; a table that sees `window` units at a time."""
     with pytest.MonkeyPatch.context() as patch:
         for module, changes in SMALL.items():
@@ -78,71 +76,6 @@ def small(window: int, dead_share: float) -> Iterator[None]:
         patch.setattr(compare, "DEAD_SHARE", dead_share)
         patch.setattr(compare, "RecordTable", partial(RecordTable, window=window))
         yield
-
-
-def record(rng: random.Random) -> bytes:
-    """One line: empty, short, middling or several KiB; sometimes with CRLF."""
-    length = rng.choice([0, 3, 40, 90, 200, 600, 5 * KiB])
-    letters = rng.choice([b"a", b"abcdefghijklmnop", bytes(range(32, 127))])
-    return bytes(rng.choices(letters, k=length)) + rng.choice([b"\n", b"\n", b"\n", b"\r\n"])
-
-
-def new_file(rng: random.Random, pool: list[bytes]) -> bytes:
-    """Records of the pool and new ones; or a little binary, or nothing."""
-    kind = rng.random()
-    if kind < 0.1:
-        return rng.randbytes(rng.choice([1, 500, 9 * KiB]))
-    if kind < 0.15:
-        return b""
-    lines = [rng.choice(pool) if rng.random() < 0.4 else record(rng) for _ in range(rng.choice([1, 8, 40]))]
-    return b"".join(lines) + rng.choice([b"", b"", b"no newline at the end"])
-
-
-def edited(files: Files, rng: random.Random, pool: list[bytes]) -> Files:
-    """One edit of one or two files."""
-    after = dict(files)
-    name, other = rng.choice(sorted(files)), rng.choice(sorted(files))
-    lines = files[name].splitlines(keepends=True)
-    start, end = sorted((rng.randint(0, len(lines)), rng.randint(0, len(lines))))
-    run = lines[start:end]
-    match rng.choice(EDITS):
-        case "insert":
-            lines[start:start] = [record(rng) for _ in range(rng.randint(1, 3))]
-        case "delete":
-            del lines[start:end]
-        case "duplicate":
-            lines[end:end] = run
-        case "move":
-            del lines[start:end]
-            after[other] = b"".join(run) + (b"".join(lines) if other == name else files[other])
-            name = "" if other == name else name
-        case "shuffle":
-            rng.shuffle(run)
-            lines[start:end] = run
-        case "join":
-            lines = [files[name], files[other]]
-        case "swap":
-            lines, after[other] = [files[other]], files[name]
-        case "rename":
-            after[f"{rng.choice(['a', 'm', 'z'])}/{rng.randint(0, 99)}"] = after.pop(name)
-            name = ""
-        case "truncate":
-            lines = [files[name][: rng.randint(0, len(files[name]))]]
-        case "add":
-            after[f"new-{rng.randint(0, 9)}"] = new_file(rng, pool)
-            name = ""
-        case "flip":
-            data = bytearray(files[name] or b"x")
-            data[rng.randrange(len(data))] ^= 1
-            lines = [bytes(data)]
-    if name:
-        after[name] = b"".join(lines)
-    return after
-
-
-EDITS = (
-    "insert insert delete duplicate move shuffle join swap rename truncate add flip"
-).split()
 
 
 @st.composite
@@ -182,24 +115,46 @@ class Place(NamedTuple):
         found.config = replace(found.config, record_index=indexed)
         return found
 
-    def push(self, step: Push, labels: list[str]) -> PushReport:
-        """Pushes the step from a fresh folder."""
-        shutil.rmtree(self.folder / "source", ignore_errors=True)
-        for path, data in step.files.items():
-            target = self.folder / "source" / path
+    def source(self, files: Files) -> Path:
+        """A folder that holds these files."""
+        root = self.folder / "source"
+        shutil.rmtree(root, ignore_errors=True)
+        for path, data in files.items():
+            target = root / path
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(data)
+        return root
+
+    def push(self, step: Push, labels: list[str], stops: int | None = None) -> PushReport:
+        """Pushes the step, at the second attempt when the first is stopped."""
         base = None
         if step.base is not None and labels:
             base = Reference("data", labels[step.base])
-            if step.staged:
-                pull(self.node("pusher"), PullRequest(base))
-        request = PushRequest(
-            self.folder / "source", Reference("data"), base=base, alone=step.base is None
-        )
         if not step.staged:
             shutil.rmtree(self.folder / "pusher", ignore_errors=True)
+        elif base is not None:
+            pull(self.node("pusher"), PullRequest(base))
+        root, alone = self.source(step.files), step.base is None
+        request = PushRequest(root, Reference("data"), base=base, alone=alone)
+        if stops is not None:
+            with suppress(Interrupted):
+                return push(interrupt(self.node("pusher", step.indexed), stops), request)
         return push(self.node("pusher", step.indexed), request)
+
+    def pull(self, node: str, label: str, stops: int | None = None) -> PullReport:
+        """Pulls a version onto a node, at the second attempt when the first is stopped."""
+        request = PullRequest(Reference("data", label))
+        if stops is not None:
+            with suppress(Interrupted):
+                pull(interrupt(self.node(node), stops), request)
+        return pull(self.node(node), request)
+
+    def check(self, node: str, label: str, expected: Files, stops: int | None = None) -> None:
+        """Pulls a version; it must be what was pushed, and be found sound."""
+        assert contents(Path(self.pull(node, label, stops).path)) == expected
+        report = verify(self.node(node), Reference("data", label))
+        assert report.is_sound
+        assert report.checked == len(expected)
 
 
 def interrupt(workspace: Workspace, after: int) -> Workspace:
@@ -216,34 +171,72 @@ def interrupt(workspace: Workspace, after: int) -> Workspace:
     return workspace
 
 
-def check(place: Place, name: str, label: str, expected: Files, stops: int | None = None) -> None:
-    """Pulls a version onto a node, at the second attempt when the first is stopped."""
-    request = PullRequest(Reference("data", label))
-    if stops is not None:
-        with suppress(Interrupted):
-            pull(interrupt(place.node(name), stops), request)
-    folder = Path(pull(place.node(name), request).path)
-    assert contents(folder) == expected
-    report = verify(place.node(name), request.reference)
-    assert report.is_sound
-    assert report.checked == len(expected)
+STOPS = [None, 0, 1, 3, 10]
 
 
 @settings(max_examples=10)
 @given(histories(), st.randoms(use_true_random=False))
 def test_every_version_is_what_was_pushed(history: list[Push], order: random.Random) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        place, labels, pushed = Place(Path(folder)), [], dict[str, Files]()
+        place, pushed, labels = Place(Path(folder)), dict[str, Files](), list[str]()
         for step in history:
             with small(step.window, step.dead_share):
-                report = place.push(step, labels)
+                report = place.push(step, labels, order.choice(STOPS))
             labels.append(report.version)
             assert pushed.setdefault(report.version, step.files) == step.files
-        with small(10**6, 0.2):
+        with small():
             for label, files in pushed.items():
-                check(place, f"fresh-{label}", label, files)
+                place.check(f"fresh-{label}", label, files)
                 assert verify_remote(place.node("any"), Reference("data", label)).is_sound
             again = sorted(pushed)
             order.shuffle(again)
             for label in again:
-                check(place, "shared", label, pushed[label], order.choice([None, 0, 1, 3]))
+                place.check("shared", label, pushed[label], order.choice(STOPS))
+
+
+def lines(seed: int, count: int = 100) -> list[bytes]:
+    """Records of about 200 bytes, all different."""
+    rng = random.Random(seed)
+    return [
+        b'{"id": "%s"}\n' % rng.randbytes(rng.randint(50, 130)).hex().encode() for _ in range(count)
+    ]
+
+
+@pytest.mark.parametrize("staged", [True, False], ids=["staged", "by index"])
+def test_records_are_found_wherever_they_went(tmp_path: Path, staged: bool) -> None:
+    """Two files joined, one in the middle of the other: no frame, file or block is as it was."""
+    place, one, two = Place(tmp_path), lines(1), lines(2)
+    before = {"a": b"".join(one), "b": b"".join(two), "c": b"kept"}
+    joined = {"all": b"".join(one[:50] + two + one[50:]), "c": b"kept"}
+    with small():
+        place.push(Push(before, None), [])
+        report = place.push(Push(joined, -1, staged), ["v1"])
+        assert report.bytes_reused == report.bytes_raw
+        assert report.bytes_stored == 0
+        place.check("fresh", "v2", joined)
+        place.pull("other", "v1")
+        place.check("other", "v2", joined)
+
+
+def test_joined_files_of_a_staged_base_are_compared_across_their_border(tmp_path: Path) -> None:
+    place, parts = Place(tmp_path), [b"".join(lines(seed, 5)) for seed in range(20)]
+    with small():
+        place.push(Push({f"{at:02}": part for at, part in enumerate(parts)}, None), [])
+        report = place.push(Push({"all": b"".join(parts)}, -1), ["v1"])
+        assert report.bytes_reused == report.bytes_raw
+        place.check("fresh", "v2", {"all": b"".join(parts)})
+
+
+def test_a_record_that_stands_twice_in_a_staged_version_hides_none_of_the_others(
+    tmp_path: Path,
+) -> None:
+    place, all_lines = Place(tmp_path), lines(3)
+    doubled = all_lines[:50] + all_lines[10:12] + all_lines[50:]
+    with small():
+        place.push(Push({"a": b"".join(all_lines)}, None), [])
+        place.push(Push({"a": b"".join(doubled)}, -1), ["v1"])
+        place.push(Push({"a": b"".join(all_lines[1:])}, -1), ["v1", "v2"])
+        place.pull("node", "v2")
+        report = place.pull("node", "v3")
+        assert report.bytes_reused == report.bytes_raw
+        place.check("node", "v3", {"a": b"".join(all_lines[1:])})

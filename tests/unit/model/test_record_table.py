@@ -100,11 +100,11 @@ def test_what_stands_in_a_row_in_both_is_one_span_however_often_it_is_cut(
         for span in table.match(units_of(portion)):
             moved = span._replace(position=span.position + position)
             last = found[-1] if found else None
-            if last and last.position + last.length == moved.position:
-                if last.address + last.length == moved.address:
-                    found[-1] = last._replace(length=last.length + moved.length)
-                    continue
-            found.append(moved)
+            after = (last.position + last.length, last.address + last.length) if last else None
+            if last and after == moved[:2]:
+                found[-1] = last._replace(length=last.length + moved.length)
+            else:
+                found.append(moved)
         position += sum(size for _, size in portion)
     assert found == whole
     assert expected_runs(found, wanted, there) == expected_runs(whole, wanted, there)
@@ -128,7 +128,10 @@ def test_equal_hashes_of_other_lengths_are_other_records() -> None:
 def test_what_does_not_touch_in_the_base_is_not_one_span() -> None:
     items = [(1, 10), (2, 10)]
     chunks = [Chunk(0, units_of(items[:1])), Chunk(11, units_of(items[1:]))]
-    assert list(RecordTable(iter(chunks)).match(units_of(items))) == [Span(0, 0, 10), Span(10, 11, 10)]
+    assert list(RecordTable(iter(chunks)).match(units_of(items))) == [
+        Span(0, 0, 10),
+        Span(10, 11, 10),
+    ]
     chunks = [Chunk(0, units_of(items[:1])), Chunk(10, units_of(items[1:]))]
     assert list(RecordTable(iter(chunks)).match(units_of(items))) == [Span(0, 0, 20)]
 
