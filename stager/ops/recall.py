@@ -114,12 +114,19 @@ class StagedRecords:
         return _pieces(self._placement, self._slice_starts, address, length)
 
     def same(self, address: int, data: memoryview) -> bool:
-        """See Records.same; a file that vanished or shrank meanwhile is not the same."""
-        file = bisect_right(self._starts, address) - 1
-        with contextlib.suppress(OSError):
-            descriptor = self._opened(file).fileno()
-            return os.pread(descriptor, len(data), address - self._starts[file]) == bytes(data)
-        return False
+        """See Records.same; files that vanished, shrank or grew meanwhile are not the same.
+
+        Data that goes on from one file to the next is compared with each.
+        """
+        if address + len(data) > self._starts[-1]:
+            return False
+        while len(data):
+            file = bisect_right(self._starts, address) - 1
+            here = data[: self._starts[file + 1] - address]
+            if not self._stands(file, address - self._starts[file], here):
+                return False
+            address, data = address + len(here), data[len(here) :]
+        return True
 
     def address_of(self, file: int) -> int:
         """See Records.address_of."""
@@ -127,6 +134,11 @@ class StagedRecords:
 
     def _location(self, file: int) -> str:
         return f"{self._folder}/{self._placement.files[file].path}"
+
+    def _stands(self, file: int, offset: int, data: memoryview) -> bool:
+        with contextlib.suppress(OSError):
+            return os.pread(self._opened(file).fileno(), len(data), offset) == bytes(data)
+        return False
 
     def _opened(self, file: int) -> io.FileIO:
         if file not in self._open:

@@ -162,7 +162,7 @@ class _Filling:
         if wrong:
             names = ", ".join(placement.files[at].path for at in wrong[:5])
             self._workspace.listener(Noted(f"{names}: not right when put together; fetching again"))
-            again = {frame for at in wrong for frame in files.frames_of(at)}
+            again = staging.detach(files, {each for at in wrong for each in files.frames_of(at)})
             observed |= self._fetch(files, sorted(again))
             if wrong := self._wrong(files, wrong):
                 names = ", ".join(placement.files[at].path for at in wrong)

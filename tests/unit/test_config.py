@@ -155,6 +155,30 @@ def test_a_bad_variable_is_named(folder: Path, home: dict[str, str], value: str)
         loaded(folder, home | {"STAGER_CONNECTIONS": value})
 
 
+@pytest.mark.parametrize(
+    ("written", "wanted"),
+    [("true", True), ("false", False), ("1", True), ("0", False), ('"False"', False)],
+)
+def test_a_switch_is_on_or_off(
+    folder: Path, home: dict[str, str], written: str, wanted: bool
+) -> None:
+    assert loaded(folder, home).record_index is True
+    found = loaded(folder, home, f"record_index = {written}")
+    assert found.record_index is wanted
+    assert dict(found.origins) == {"record_index": str(folder / "stager.toml")}
+    variable = home | {"STAGER_RECORD_INDEX": written.strip('"')}
+    assert loaded(folder, variable, "record_index = true").record_index is wanted
+    assert loaded(folder, home, flags={"record_index": wanted}).record_index is wanted
+
+
+@pytest.mark.parametrize("value", ["yes", "2", "on", " ", "None", "[]", "1.0"])
+def test_a_switch_that_is_neither_is_named(folder: Path, home: dict[str, str], value: str) -> None:
+    with pytest.raises(ConfigError, match=r"STAGER_RECORD_INDEX.*true or false"):
+        loaded(folder, home | {"STAGER_RECORD_INDEX": value})
+    with pytest.raises(ConfigError, match=r"record_index.*true or false"):
+        loaded(folder, home, f'record_index = "{value}"')
+
+
 def test_a_bad_flag_is_named(folder: Path, home: dict[str, str]) -> None:
     with pytest.raises(ConfigError, match="--stall-seconds"):
         loaded(folder, home, flags={"stall_seconds": "soon"})

@@ -1,0 +1,242 @@
+"""Whatever is edited and whatever is known of the base, every version is what was pushed.
+
+Constants are made small, so that files of some KiB go the ways of large ones.
+"""
+
+from __future__ import annotations
+
+import random
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from stager.cache import span_copies
+from stager.events import Advanced, Event
+from stager.model import records
+from stager.model.names import Reference
+from stager.model.record_table import RecordTable
+from stager.ops import compare, pack
+from stager.ops.pull import PullReport, PullRequest, pull
+from stager.ops.push import PushReport, PushRequest, push
+from stager.ops.verify import verify, verify_remote
+from stager.packs import assembler, source
+from stager.workspace import Workspace
+from tests.support.command import Stager, contents
+from tests.support.edits import Files, edited, new_file, record
+
+KiB = 1024
+SMALL = {
+    records: {
+        "MIN_FRAME": KiB,
+        "MAX_FRAME": 8 * KiB,
+        "_COIN": 2**64 // KiB,
+        "WHOLE_UNIT": 96,
+        "_UNIT_COIN": 2**64 // 96,
+        "MAX_UNIT": KiB,
+    },
+    source: {"MAX_FRAME": 8 * KiB, "READ_BYTES": 3 * KiB, "SMALL_FILE": 2 * KiB},
+    pack: {"MAX_FRAME": 8 * KiB, "MIN_FRAME": KiB, "SMALL_FILE": 2 * KiB},
+    assembler: {"FIRST_BYTES": 2 * KiB, "PACK_BYTES": 8 * KiB},
+    span_copies: {"BLOCK_BYTES": 512},
+    compare: {"SLICES_SHARE": 1.0},
+}
+
+
+class Interrupted(Exception):
+    """What stops a verb half way."""
+
+
+class Push(NamedTuple):
+    """What is pushed, and what the pusher knows: all drawn."""
+
+    files: Files
+    base: int | None  # by number; -1: the latest; None: alone
+    staged: bool = True
+    indexed: bool = True
+    window: int = 10**6
+    dead_share: float = 0.2
+
+
+@contextmanager
+def small(window: int = 10**6, dead_share: float = 0.2) -> Iterator[None]:
+    """All constants small; a table that sees `window` units at a time."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module, changes in SMALL.items():
+            for name, value in changes.items():
+                patch.setattr(module, name, value)
+        patch.setattr(compare, "DEAD_SHARE", dead_share)
+        patch.setattr(compare, "RecordTable", partial(RecordTable, window=window))
+        yield
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> list[Push]:
+    """A corpus and two to five edits of it, each with the circumstances of its push."""
+    rng = random.Random(draw(st.integers(0, 2**32)))
+    pool = [record(rng) for _ in range(6)]
+    files = {f"{at}.jsonl": new_file(rng, pool) for at in range(draw(st.integers(1, 4)))}
+    history = []
+    for number in range(draw(st.integers(3, 6))):
+        if number:
+            for _ in range(draw(st.integers(1, 3))):
+                files = edited(files, rng, pool)
+        base = draw(st.one_of(st.just(-1), st.none(), st.integers(0, max(0, number - 1))))
+        history.append(
+            Push(
+                files,
+                base if number else -1,
+                staged=draw(st.booleans()),
+                indexed=draw(st.booleans()),
+                window=draw(st.sampled_from([1, 7, 40, 10**6])),
+                dead_share=draw(st.sampled_from([0.0, 0.2, 1.0])),
+            )
+        )
+    return history
+
+
+class Place(NamedTuple):
+    """A folder with a remote in it, and nodes that share it."""
+
+    folder: Path
+
+    def node(self, name: str, indexed: bool = True) -> Workspace:
+        """A workspace of the node of this name."""
+        stager = Stager(str(self.folder / "remote"), self.folder / name)
+        found = stager.workspace()
+        found.config = replace(found.config, record_index=indexed)
+        return found
+
+    def source(self, files: Files) -> Path:
+        """A folder that holds these files."""
+        root = self.folder / "source"
+        shutil.rmtree(root, ignore_errors=True)
+        for path, data in files.items():
+            target = root / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(data)
+        return root
+
+    def push(self, step: Push, labels: list[str], stops: int | None = None) -> PushReport:
+        """Pushes the step, at the second attempt when the first is stopped."""
+        base = None
+        if step.base is not None and labels:
+            base = Reference("data", labels[step.base])
+        if not step.staged:
+            shutil.rmtree(self.folder / "pusher", ignore_errors=True)
+        elif base is not None:
+            pull(self.node("pusher"), PullRequest(base))
+        root, alone = self.source(step.files), step.base is None
+        request = PushRequest(root, Reference("data"), base=base, alone=alone)
+        if stops is not None:
+            with suppress(Interrupted):
+                return push(interrupt(self.node("pusher", step.indexed), stops), request)
+        return push(self.node("pusher", step.indexed), request)
+
+    def pull(self, node: str, label: str, stops: int | None = None) -> PullReport:
+        """Pulls a version onto a node, at the second attempt when the first is stopped."""
+        request = PullRequest(Reference("data", label))
+        if stops is not None:
+            with suppress(Interrupted):
+                pull(interrupt(self.node(node), stops), request)
+        return pull(self.node(node), request)
+
+    def check(self, node: str, label: str, expected: Files, stops: int | None = None) -> None:
+        """Pulls a version; it must be what was pushed, and be found sound."""
+        assert contents(Path(self.pull(node, label, stops).path)) == expected
+        report = verify(self.node(node), Reference("data", label))
+        assert report.is_sound
+        assert report.checked == len(expected)
+
+
+def interrupt(workspace: Workspace, after: int) -> Workspace:
+    """Stops what it does after some steps."""
+    left = [after]
+
+    def listen(event: Event) -> None:
+        if isinstance(event, Advanced):
+            left[0] -= 1
+            if left[0] < 0:
+                raise Interrupted
+
+    workspace.listener = listen
+    return workspace
+
+
+STOPS = [None, 0, 1, 3, 10]
+
+
+@settings(max_examples=10)
+@given(histories(), st.randoms(use_true_random=False))
+def test_every_version_is_what_was_pushed(history: list[Push], order: random.Random) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        place, pushed, labels = Place(Path(folder)), dict[str, Files](), list[str]()
+        for step in history:
+            with small(step.window, step.dead_share):
+                report = place.push(step, labels, order.choice(STOPS))
+            labels.append(report.version)
+            assert pushed.setdefault(report.version, step.files) == step.files
+        with small():
+            for label, files in pushed.items():
+                place.check(f"fresh-{label}", label, files)
+                assert verify_remote(place.node("any"), Reference("data", label)).is_sound
+            again = sorted(pushed)
+            order.shuffle(again)
+            for label in again:
+                place.check("shared", label, pushed[label], order.choice(STOPS))
+
+
+def lines(seed: int, count: int = 100) -> list[bytes]:
+    """Records of about 200 bytes, all different."""
+    rng = random.Random(seed)
+    return [
+        b'{"id": "%s"}\n' % rng.randbytes(rng.randint(50, 130)).hex().encode() for _ in range(count)
+    ]
+
+
+@pytest.mark.parametrize("staged", [True, False], ids=["staged", "by index"])
+def test_records_are_found_wherever_they_went(tmp_path: Path, staged: bool) -> None:
+    """Two files joined, one in the middle of the other: no frame, file or block is as it was."""
+    place, one, two = Place(tmp_path), lines(1), lines(2)
+    before = {"a": b"".join(one), "b": b"".join(two), "c": b"kept"}
+    joined = {"all": b"".join(one[:50] + two + one[50:]), "c": b"kept"}
+    with small():
+        place.push(Push(before, None), [])
+        report = place.push(Push(joined, -1, staged), ["v1"])
+        assert report.bytes_reused == report.bytes_raw
+        assert report.bytes_stored == 0
+        place.check("fresh", "v2", joined)
+        place.pull("other", "v1")
+        place.check("other", "v2", joined)
+
+
+def test_joined_files_of_a_staged_base_are_compared_across_their_border(tmp_path: Path) -> None:
+    place, parts = Place(tmp_path), [b"".join(lines(seed, 5)) for seed in range(20)]
+    with small():
+        place.push(Push({f"{at:02}": part for at, part in enumerate(parts)}, None), [])
+        report = place.push(Push({"all": b"".join(parts)}, -1), ["v1"])
+        assert report.bytes_reused == report.bytes_raw
+        place.check("fresh", "v2", {"all": b"".join(parts)})
+
+
+def test_a_record_that_stands_twice_in_a_staged_version_hides_none_of_the_others(
+    tmp_path: Path,
+) -> None:
+    place, all_lines = Place(tmp_path), lines(3)
+    doubled = all_lines[:50] + all_lines[10:12] + all_lines[50:]
+    with small():
+        place.push(Push({"a": b"".join(all_lines)}, None), [])
+        place.push(Push({"a": b"".join(doubled)}, -1), ["v1"])
+        place.push(Push({"a": b"".join(all_lines[1:])}, -1), ["v1", "v2"])
+        place.pull("node", "v2")
+        report = place.pull("node", "v3")
+        assert report.bytes_reused == report.bytes_raw
+        place.check("node", "v3", {"a": b"".join(all_lines[1:])})
