@@ -13,7 +13,6 @@ from stager.cache import staging
 from stager.cache.folders import Folders
 from stager.cache.frame_files import FrameFiles
 from stager.cache.locks import exclusive
-from stager.cache.space import reserved
 from stager.cache.staged import Staged
 from stager.catalog import placements
 from stager.errors import CacheError
@@ -22,6 +21,7 @@ from stager.model.receipt import Receipt
 from stager.model.version import VersionRecord
 from stager.ops.confirm import confirm
 from stager.ops.fetch import fetch
+from stager.ops.reserve import reserved
 from stager.ops.reuse import Reuse, copy_frames, find, link_files
 from stager.storage.store import Data
 from stager.transfer.options import PROCESSORS
@@ -72,8 +72,7 @@ def execute(workspace: Workspace, planned: StagePlan) -> Staged:
     files = FrameFiles(str(folder), planned.placement, leave=planned.reuse.files)
     resumes = staging.begin(folder, planned.placement)
     wanted = _missing(files, planned, resumes)
-    needed = sum(planned.placement.frames[at].raw for at in wanted)
-    with reserved(workspace.config.cache, needed, workspace.listener):
+    with reserved(workspace, planned, folder, resumes):
         link_files(files, planned.reuse)
         copied = copy_frames(files, planned.reuse, wanted)
         missing = [at for at in wanted if at not in copied]
