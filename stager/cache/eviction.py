@@ -52,9 +52,9 @@ def evict(folders: Folders, found: Staged, asker: int = 0, force: bool = False) 
 def settled(folders: Folders, name: str, version: str, listener: Listener) -> Staged | None:
     """As staged.find, after an eviction that is under way or was killed has come to its end."""
     found = staged.find(folders, name, version)
-    if found is None and folders.evicted(name, version).exists():
+    if found is None:
         _settle(folders, name, version, listener, wait=True)
-        found = staged.find(folders, name, version)
+        found = staged.find(folders, name, version)  # it may have been put back meanwhile
     return found
 
 
@@ -76,16 +76,21 @@ def _evict(folders: Folders, found: Staged, asker: int, force: bool) -> str:
         return ""
     if now.receipt != found.receipt:
         return "staged anew"
+    if reason := _reason(folders, found, asker, force):
+        return reason
     receipt, aside = folders.receipt(name, version), folders.evicted(name, version)
     os.rename(receipt, aside)
-    reason = _pinned(folders, found) if force else _claimed(folders, found, asker)
-    if reason:
+    if reason := _reason(folders, found, asker, force):
         os.rename(aside, receipt)
         return reason
     discard(found.folder)
     folders.placement(name, version).unlink(missing_ok=True)
     aside.unlink(missing_ok=True)
     return ""
+
+
+def _reason(folders: Folders, found: Staged, asker: int, force: bool) -> str:
+    return _pinned(folders, found) if force else _claimed(folders, found, asker)
 
 
 def _claimed(folders: Folders, found: Staged, asker: int) -> str:
