@@ -44,18 +44,21 @@ def reserved(
 def copies(workspace: Workspace) -> Judge:
     """Why a version must stay as far as its remote is concerned; empty when a copy is there.
 
-    A remote that did not answer once is not asked again by the same call.
+    A remote that did not answer after all retries is not asked again by the same call.
     """
     silent: dict[str, str] = {}
 
     def judge(found: Staged) -> str:
         url = found.receipt.remote
-        if url not in silent:
-            try:
-                return _copy_of(workspace, found)
-            except StagerError as problem:
-                silent[url] = f"{url} does not say whether it has a copy: {problem}"
-        return silent[url]
+        if url in silent:
+            return silent[url]
+        try:
+            return _copy_of(workspace, found)
+        except StagerError as problem:
+            reason = f"{url} does not say whether it has a copy: {problem}"
+            if problem.transient:
+                silent[url] = reason
+            return reason
 
     return judge
 
