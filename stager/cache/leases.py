@@ -66,7 +66,15 @@ class Lease(NamedTuple):
             return False
         if self.process.namespace == here.namespace:
             return self.process.lives()
-        return os.stat(self.path).st_mtime > time.time() - UNSEEN_SECONDS
+        return self._age() < UNSEEN_SECONDS
+
+    def is_over(self, here: Process) -> bool:
+        """Whether it can never hold again; one that cannot be seen may be renewed yet."""
+        seen = here.boot != self.process.boot or here.namespace == self.process.namespace
+        return not self.holds(here) and (seen or self._age() > 2 * UNSEEN_SECONDS)
+
+    def _age(self) -> float:
+        return time.time() - os.stat(self.path).st_mtime
 
     def holder(self, here: Process) -> str:
         """`process 4711 (bash)`"""
@@ -121,17 +129,25 @@ def leased(folders: Folders, versions: Iterable[tuple[str, str]]) -> Iterator[No
 
 def holders(folders: Folders, name: str, version: str, but: int = 0) -> list[str]:
     """Who leases the version, without the process `but`; dead leases are swept."""
-    prefix = f"{_key(name, version)}."
     here = process_at(os.getpid())
     found: set[str] = set()
-    for lease in _all(folders, prefix):
+    for lease in _all(folders, f"{_key(name, version)}."):
         with contextlib.suppress(FileNotFoundError):
             if here is None or lease.holds(here):
                 if lease.process.pid != but:
                     found.add(lease.holder(here or lease.process))
-            else:
+            elif lease.is_over(here):
                 lease.path.unlink()
     return sorted(found)
+
+
+def sweep(folders: Folders) -> None:
+    """Removes the leases of all dead processes, of versions that are gone too."""
+    here = process_at(os.getpid())
+    for lease in _all(folders, ""):
+        with contextlib.suppress(FileNotFoundError):
+            if here is not None and lease.is_over(here):
+                lease.path.unlink()
 
 
 def process_at(pid: int) -> Process | None:

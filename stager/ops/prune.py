@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from stager.cache import eviction, leftovers, promises, staged
+from stager.cache import eviction, leases, leftovers, promises, staged
 from stager.cache.filesystem import file_system_of
 from stager.cache.locks import exclusive
 from stager.cache.room import Choice, Removal, Room
@@ -66,6 +66,7 @@ def prune(workspace: Workspace, dry_run: bool = False) -> PruneReport:
     removed: list[Removal] = []
     with exclusive(folders.lock("space"), listener):
         if not dry_run:
+            leases.sweep(folders)
             eviction.settle_all(folders)
         choice = room.choose(tidy=True)
         missing = _missing(choice)

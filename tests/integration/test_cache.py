@@ -227,13 +227,15 @@ class Sampled:
         self.thread.join()
 
 
-def test_a_source_is_leased_while_it_is_read(local: Stager, tmp_path: Path) -> None:
-    """v2 takes files from v1; evicting v1 for it would make the pull fetch everything."""
-    pushed = versions(local, tmp_path, 1)
-    assert orphan(local, "pull", "data0@v1").returncode == 0
+def test_a_source_is_not_evicted_for_the_pull_that_reads_it(local: Stager, tmp_path: Path) -> None:
+    """data0@v2 takes a file from data0@v1, which is the longest unused."""
+    pushed = versions(local, tmp_path, 2)
+    for number, reference in enumerate(pushed):
+        assert orphan(local, "pull", reference).returncode == 0
+        os.utime(local.path(reference), (number + 1, number + 1))
     corpus.incompressible(pushed["data0@v1"] / "more.bin", SIZE, 77)
     local.ok("push", pushed["data0@v1"], "data0")
-    done = orphan(local, "pull", "data0@v2", "--json", STAGER_BUDGET=str(2 * SIZE + SLACK))
+    done = orphan(local, "pull", "data0@v2", "--json", STAGER_BUDGET=str(int(2.5 * SIZE)))
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["bytes_reused"] >= SIZE
     assert here(local) == ["data0@v1", "data0@v2"]  # together no more than v2 alone

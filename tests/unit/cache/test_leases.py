@@ -77,6 +77,21 @@ def test_a_process_that_cannot_be_seen_is_believed_for_a_week(folders: Folders) 
     before = time.time() - UNSEEN_SECONDS - 60
     os.utime(path, (before, before))
     assert holders(folders, "a", "v1") == []
+    assert files(folders) == [path]  # it may be renewed at this moment
+    os.utime(path, (1, 1))
+    assert holders(folders, "a", "v1") == []
+    assert files(folders) == []
+
+
+def test_a_sweep_takes_what_is_over_and_nothing_else(folders: Folders) -> None:
+    for version in ("v1", "v2", "v3"):
+        Lessee(folders, os.getpid()).lease("a", version)
+    leases.sweep(folders)
+    assert len(files(folders)) == 3
+    path = files(folders)[0]
+    path.rename(path.with_name(path.name.replace(f".{os.getpid()}.", f".{2**22 + 1}.")))
+    leases.sweep(folders)
+    assert len(files(folders)) == 2
 
 
 def test_leasing_again_renews(folders: Folders) -> None:
