@@ -56,7 +56,7 @@ def test_what_is_leased_stays(folders: Folders) -> None:
     assert evict(folders, found) == ""
 
 
-@pytest.mark.parametrize("way", [{"force": True}, {"asker": os.getpid()}], ids=str)
+@pytest.mark.parametrize("way", [{"force": True}, {"asker": os.getpid()}], ids=["force", "asker"])
 def test_who_asks_or_forces_need_not_wait_for_a_lease(
     folders: Folders, way: dict[str, int]
 ) -> None:
