@@ -18,6 +18,7 @@ from stager.cache.frame_files import IN_WORK, create
 # No file of a version can have this name: a backslash is refused everywhere.
 NAME = ".stager\\frames"
 _NOTE = struct.Struct("<I32s")
+NOTE_BYTES = _NOTE.size
 
 
 def notes(folder: Path) -> dict[int, bytes]:

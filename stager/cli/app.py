@@ -32,7 +32,7 @@ VERBS = {
     "path": "Where a staged version lies on this node",
     "tag": "Point a movable name at a version",
     "verify": "Check every byte of a version, here or in the remote",
-    "cache": "What is staged on this node: ls, rm, pin, unpin",
+    "cache": "What is staged on this node: ls, rm, pin, unpin, prune",
     "init": "Write stager.toml",
     "demo": "Push twice, pull both, and see what the second version cost",
 }

@@ -128,6 +128,10 @@ def test_the_nearest_file_is_read_and_then_the_users_own(
         ("stall_seconds = -1", "stall_seconds"),
         ("stall_seconds = nan", "stall_seconds"),
         ("free_floor = -1", "free_floor"),
+        ("free_floor = '5 apples'", "free_floor"),
+        ("budget = '500G'", "budget"),
+        ("budget = 1.5", "budget"),
+        ("budget = [1]", "budget"),
         ("remot = 's3://b'", "remot"),
         ("[remote]\nurl = 's3://b'", "remote"),
         ("not toml", "the file"),
@@ -182,6 +186,27 @@ def test_a_switch_that_is_neither_is_named(folder: Path, home: dict[str, str], v
 def test_a_bad_flag_is_named(folder: Path, home: dict[str, str]) -> None:
     with pytest.raises(ConfigError, match="--stall-seconds"):
         loaded(folder, home, flags={"stall_seconds": "soon"})
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [("'500GB'", 500 * 10**9), ("'1.5TiB'", 3 * 2**39), ("'1000'", 1000), ("1000", 1000)],
+)
+@pytest.mark.parametrize("key", config.SIZES)
+def test_a_size_may_have_a_unit(
+    folder: Path, home: dict[str, str], key: str, text: str, size: int
+) -> None:
+    assert getattr(loaded(folder, home, f"{key} = {text}").cache, key) == size
+    environ = home | {f"STAGER_{key.upper()}": text.strip("'")}
+    assert getattr(loaded(folder, environ).cache, key) == size
+
+
+@pytest.mark.parametrize("value", ["many", "-1", "500G", "1e9"])
+def test_a_bad_size_is_named_with_where_it_stands(
+    folder: Path, home: dict[str, str], value: str
+) -> None:
+    with pytest.raises(ConfigError, match=r"budget \(STAGER_BUDGET\)"):
+        loaded(folder, home | {"STAGER_BUDGET": value})
 
 
 def test_an_empty_variable_says_nothing(folder: Path, home: dict[str, str]) -> None:
