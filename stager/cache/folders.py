@@ -5,6 +5,7 @@
     <cache>/datasets/<name>/<version>.placement   the placement, as stored in the remote
     <cache>/datasets/<name>/<version>.pin         present while the version is pinned
     <cache>/staging/<tree digest>/                work in progress
+    <cache>/staging/import-<16 hex>/              what a running import brought here; see scratch.py
     <cache>/placed/<digest of path>.json          what was put where outside the cache
     <cache>/locks/                                flock files and disk reservations
 

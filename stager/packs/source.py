@@ -2,7 +2,8 @@
 
 Links inside the tree are followed and recorded as what they point to; a link that leaves
 the tree, a socket, a device, a name that cannot travel: all offenders are named at once
-and nothing is read. While reading, a file whose size or times move is reported.
+and nothing is read. While reading, a file whose size or times move is reported, and what
+another tool promised of its content is checked (`broken_promises` says the outcome).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import NamedTuple
 
 from stager.errors import SourceChanged, UsageError, problems
 from stager.model import paths
+from stager.model.promise import Promise
 from stager.model.records import MAX_FRAME, next_cut
 
 SMALL_FILE = 1024 * 1024
@@ -29,6 +31,7 @@ class SourceFile(NamedTuple):
     location: str
     size: int
     stamp: tuple[int, int, int]  # mtime_ns, ctime_ns, inode
+    promise: Promise | None = None
 
     @property
     def is_small(self) -> bool:
@@ -66,6 +69,11 @@ def scan(path: Path) -> Source:
     return Source(str(path), tuple(ordered), tuple(walk.empty_folders))
 
 
+def source_file(path: str, location: str, promise: Promise | None = None) -> SourceFile:
+    """A regular file that lies anywhere, as `path` of the version; OSError when it does not."""
+    return _file(path, location, os.stat(location))._replace(promise=promise)
+
+
 def _single(path: Path) -> Source:
     facts = os.stat(path)
     findings = paths.offences([path.name])
@@ -86,14 +94,30 @@ def read(file: SourceFile) -> bytes:
         _check_unchanged(file, descriptor, len(data))
     finally:
         os.close(descriptor)
+    if file.promise is not None:
+        hasher = file.promise.hasher(file.size)
+        hasher.update(data)
+        file.promise.settle(hasher)
     return data
 
 
 def frames(file: SourceFile) -> Iterator[memoryview]:
     """The raw frames of a large file, in order; SourceChanged when it moves meanwhile."""
+    hasher = file.promise.hasher(file.size) if file.promise is not None else None
     with open(file.location, "rb", buffering=0) as stream:
-        yield from cut_stream(iter(lambda: stream.read(READ_BYTES), b""))
+        for frame in cut_stream(iter(lambda: stream.read(READ_BYTES), b"")):
+            if hasher is not None:
+                hasher.update(frame)
+            yield frame
         _check_unchanged(file, stream.fileno(), stream.tell())
+    if file.promise is not None and hasher is not None:
+        file.promise.settle(hasher)
+
+
+def broken_promises(source: Source) -> list[str]:
+    """One finding per file whose promise does not hold or was not looked at."""
+    promised = ((file.path, file.promise) for file in source.files)
+    return [promise.finding(path) for path, promise in promised if promise and not promise.is_kept]
 
 
 def cut_stream(blocks: Iterable[bytes | memoryview]) -> Iterator[memoryview]:
