@@ -47,10 +47,12 @@ class _Walk(Generic[T]):
 
     def expand(self, shown: str, link: str, above: frozenset[str]) -> None:
         """Adds what `link` stands for as `shown`; `above` are the folders around it."""
-        target = self._target(link)
-        if target is None:
-            self.findings.append(f"{shown!r}: a link that leaves the tree")
-        elif target in self.files:
+        try:
+            target = self._target(link)
+        except ValueError as problem:
+            self.findings.append(f"{shown!r}: {problem}")
+            return
+        if target in self.files:
             self.reached[shown] = self.files[target]
         elif target not in self.children:
             self.findings.append(f"{shown!r}: a link to nothing")
@@ -79,14 +81,16 @@ class _Walk(Generic[T]):
                 else:
                     pending.append(path)
 
-    def _target(self, link: str) -> str | None:
-        """Where a link leads, through other links; None out of the tree or in a circle."""
+    def _target(self, link: str) -> str:
+        """Where a link leads, through other links; ValueError says why nowhere."""
         pending, done = link.split("/"), list[str]()
         hops = 0
         while pending:
             part = pending.pop(0)
+            if done and "/".join(done) not in self.children:
+                raise ValueError("a link to nothing")
             if part == ".." and not done:
-                return None
+                raise ValueError("a link that leaves the tree")
             if part == "..":
                 done.pop()
             elif part not in ("", "."):
@@ -94,8 +98,10 @@ class _Walk(Generic[T]):
                 text = self.links.get("/".join(done))
                 if text is not None:
                     hops += 1
-                    if text.startswith("/") or hops > HOPS:
-                        return None
+                    if text.startswith("/"):
+                        raise ValueError("a link that leaves the tree")
+                    if hops > HOPS:
+                        raise ValueError("a link that leads to itself")
                     done.pop()
                     pending = text.split("/") + pending
         return "/".join(done)

@@ -81,13 +81,15 @@ def _dvc(workspace: Workspace, request: ImportRequest, path: str, scratch: Path)
     named = without_credentials(address.repo)
     provenance = {"kind": "import-dvc", "repo": named, "path": path}
     if here is not None and not address.rev and os.path.isdir(f"{address.repo}/.dvc"):
-        settings = dvc.settings_of(here, address.repo)
+        settings = dvc.settings_of(here, address.repo, here)
         want = dvc.wanted(here, settings, path, request.dvc_remote)
         provenance |= _head(address.repo, want.output.pointer, here)
     else:
         repository, commit = opened(address, scratch / "clone")
         tree = CommitTree(repository, commit)
-        settings = dvc.settings_of(tree, address.repo, here)
+        root = address.repo.removeprefix("file://")
+        root = root if os.path.isdir(root) else repository.folder
+        settings = dvc.settings_of(tree, root, here)
         want = dvc.wanted(tree, settings, path, request.dvc_remote)
         provenance |= {"rev": commit, **_origin(repository, named)}
     store = _store_of(workspace, want.remote)

@@ -181,14 +181,15 @@ class _Walk:
                     pending.append((entry.path, path + "/", (*above, identity)))
 
     def _inside(self, entry: os.DirEntry[str], path: str) -> bool:
-        target = Path(entry.path).resolve()
-        if not target.exists():
+        try:
+            entry.stat()
+        except OSError:  # nothing there, or a link to itself
             self.findings.append(f"{path!r}: a link to nothing")
-        elif not target.is_relative_to(self.root):
+            return False
+        if not Path(entry.path).resolve().is_relative_to(self.root):
             self.findings.append(f"{path!r}: a link that leaves the tree")
-        else:
-            return True
-        return False
+            return False
+        return True
 
 
 def _file(path: str, location: str, facts: os.stat_result) -> SourceFile:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import socket
 from collections.abc import Iterator
@@ -10,8 +11,16 @@ from pathlib import Path
 import pytest
 
 from stager.errors import DataError, SourceChanged, UsageError
+from stager.model.promise import Promise
 from stager.packs import source
-from stager.packs.source import cut_stream, frames, read, scan
+from stager.packs.source import (
+    broken_promises,
+    cut_stream,
+    frames,
+    read,
+    scan,
+    source_file,
+)
 from tests.unit.model.test_records import cuts, lines
 
 
@@ -104,6 +113,13 @@ def test_a_loop_is_named_by_its_link(tree: Path, target: str) -> None:
     os.symlink(target, tree / "sub" / "loop")
     (finding,) = findings(tree)
     assert finding.startswith("'sub/loop': ")
+
+
+@pytest.mark.parametrize("target", ["loop", "nowhere/../good.jsonl", "good.jsonl/../good.jsonl"])
+def test_a_link_that_no_system_call_can_follow_is_named(tree: Path, target: str) -> None:
+    os.symlink(target, tree / "loop")
+    (finding,) = findings(tree)
+    assert finding == "'loop': a link to nothing"
 
 
 def test_a_root_that_is_a_link_is_followed(tree: Path, tmp_path: Path) -> None:
@@ -204,3 +220,35 @@ def test_a_small_file_is_one_that_shares_frames(tree: Path) -> None:
     (tree / "edge").write_bytes(bytes(source.SMALL_FILE))
     sizes = {file.path: file.is_small for file in scan(tree).files}
     assert sizes == {"good.jsonl": True, "edge": False}
+
+
+@pytest.mark.parametrize("size", [5, 3_000_000])
+@pytest.mark.parametrize("reader", ["read", "frames"])
+def test_a_promise_is_settled_while_the_bytes_pass(tree: Path, reader: str, size: int) -> None:
+    data = lines(size // 30 + 1)[:size]
+    (tree / "x").write_bytes(data)
+    for expected, kept in ((hashlib.md5(data).hexdigest(), True), ("0" * 32, False)):
+        promise = Promise("md5", expected)
+        file = source_file("x", str(tree / "x"), promise)
+        promised = source.Source("here", (file,), ())
+        assert len(broken_promises(promised)) == 1  # nobody read it yet
+        assert (read(file) if reader == "read" else b"".join(frames(file))) == data
+        assert promise.is_kept is kept
+        assert len(broken_promises(promised)) == (0 if kept else 1)
+
+
+def test_a_file_that_was_read_in_part_kept_no_promise(tree: Path) -> None:
+    data = lines(1200)
+    (tree / "x").write_bytes(data)
+    file = source_file("x", str(tree / "x"), Promise("md5", hashlib.md5(data).hexdigest()))
+    reading = frames(file)
+    next(reading)
+    reading.close()
+    assert len(broken_promises(source.Source("here", (file,), ()))) == 1
+
+
+def test_a_file_may_lie_anywhere(tree: Path) -> None:
+    file = source_file("in/the/version", str(tree / "good.jsonl"))
+    assert (file.path, file.size, read(file)) == ("in/the/version", 3, b"{}\n")
+    with pytest.raises(FileNotFoundError):
+        source_file("x", str(tree / "gone"))
