@@ -76,11 +76,12 @@ def _snapshot(repo: Path, snapshot: Path) -> Found:
     files, findings = [], []
     for path in _walk(snapshot):
         place = snapshot / path
-        target = place.resolve()
-        if not target.is_file():
+        if not place.is_file():
             what = "a link to nothing" if place.is_symlink() else "not a regular file"
             findings.append(f"{path!r}: {what}")
-        elif not place.is_symlink():
+            continue
+        target = place.resolve()
+        if not place.is_symlink():
             files.append(ForeignFile(path, str(place)))
         elif target.parent != blobs:
             findings.append(f"{path!r}: a link that leaves the blobs of the repository")
@@ -107,10 +108,10 @@ def _local_dir(folder: Path) -> Found:
     files = []
     for path in _walk(folder):
         place = folder / path
-        if not place.resolve().is_relative_to(folder.resolve()):
-            findings.append(f"{path!r}: a link that leaves the folder")
-        elif not place.is_file():
+        if not place.is_file():
             findings.append(f"{path!r}: not a regular file")
+        elif not place.resolve().is_relative_to(folder.resolve()):
+            findings.append(f"{path!r}: a link that leaves the folder")
         else:
             note = known.get(path)
             files.append(_promised(path, str(place), note.etag if note else ""))

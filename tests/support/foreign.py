@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import subprocess
 import sys
@@ -72,3 +73,47 @@ def dvc_project(folder: Path, environment: Mapping[str, str] | None = None) -> P
     project = git_project(folder, environment)
     project.dvc("init", "--quiet")
     return project
+
+
+def lfs_pointer(oid: str, size: int) -> bytes:
+    """A Git LFS pointer, as the specification writes one."""
+    return f"version https://git-lfs.github.com/spec/v1\noid sha256:{oid}\nsize {size}\n".encode()
+
+
+FIRST, SECOND = "1" * 40, "2" * 40  # commits of the hub
+LFS_FROM = 1000  # bytes; the hub keeps larger files in LFS
+
+
+def hub_etag(data: bytes) -> str:
+    """What the hub calls these bytes: a sha256 for LFS, else the id of a Git blob."""
+    if len(data) >= LFS_FROM:
+        return hashlib.sha256(data).hexdigest()
+    return hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()
+
+
+def hub_snapshot(repo: Path, files: Mapping[str, bytes], commit: str) -> Path:
+    """A snapshot in the hub's cache, to which `refs/main` leads from now on."""
+    for name in ("refs", "blobs"):
+        (repo / name).mkdir(parents=True, exist_ok=True)
+    (repo / "refs" / "main").write_text(commit)
+    for name, data in files.items():
+        (repo / "blobs" / hub_etag(data)).write_bytes(data)
+        link = repo / "snapshots" / commit / name
+        link.parent.mkdir(parents=True, exist_ok=True)
+        up = "../" * (2 + name.count("/"))
+        link.symlink_to(f"{up}blobs/{hub_etag(data)}")
+    return repo / "snapshots" / commit
+
+
+def hub_local_dir(folder: Path, files: Mapping[str, bytes], commit: str) -> Path:
+    """What `hf download --local-dir` leaves in a folder."""
+    notes = folder / ".cache" / "huggingface"
+    for name, data in files.items():
+        note = notes / "download" / f"{name}.metadata"
+        for path in (folder / name, note):
+            path.parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(data)
+        note.write_text(f"{commit}\n{hub_etag(data)}\n1764460800.5\n")
+        note.with_name(f"{Path(name).name}.lock").touch()
+    (notes / ".gitignore").write_text("*")
+    return folder
