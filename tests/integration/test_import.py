@@ -11,38 +11,11 @@ from typing import Any
 
 import pytest
 
+from tests.integration.conftest import TRACKED
 from tests.integration.test_push import make
 from tests.support import corpus
 from tests.support.command import Stager, contents
-from tests.support.foreign import Project, dvc_project
-from tests.support.s3_server import S3Server
-
-FILES = {"labels.csv": b"a,b\r\n1,2\r\n", "im/1.bin": b"\0\r\n\1" * 500, "im/2.bin": b"", "z": b"z"}
-
-
-@pytest.fixture(scope="module")
-def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """`project/` with `data/` tracked, committed and pushed to the remote `dvc-remote/`.
-
-    Made once and copied: DVC takes more than a second to start.
-    """
-    folder = tmp_path_factory.mktemp("template")
-    project = dvc_project(folder / "project")
-    make(project.folder / "data", FILES)
-    project.dvc("remote", "add", "--quiet", "--default", "store", folder / "dvc-remote")
-    config = project.folder / ".dvc" / "config"
-    config.write_text(config.read_text().replace(str(folder), "../.."))
-    project.dvc("add", "--quiet", "data")
-    project.commit()
-    project.dvc("push", "--quiet")
-    return folder
-
-
-@pytest.fixture
-def project(template: Path, tmp_path: Path) -> Project:
-    """A copy of the template's project, with its remote beside it."""
-    shutil.copytree(template, tmp_path, dirs_exist_ok=True)
-    return Project(tmp_path / "project")
+from tests.support.foreign import Project
 
 
 def imported(stager: Stager, *arguments: str | Path) -> tuple[Any, dict[str, bytes]]:
@@ -79,7 +52,7 @@ def no_version(stager: Stager) -> bool:
 def test_a_folder_from_the_cache(stager: Stager, project: Project) -> None:
     head = project.git("rev-parse", "HEAD").strip()
     report, found = imported(stager, "--dvc", project.folder, "data", "d")
-    assert found == FILES
+    assert found == TRACKED
     assert (report["checked"], report["unchecked"], report["bytes_fetched"]) == (4, 0, 0)
     said = provenance(stager, "d@v1")
     assert said.pop("md5").endswith(".dir")
@@ -95,15 +68,15 @@ def test_what_is_imported_is_what_a_push_would_make(local: Stager, project: Proj
 
 def test_the_folder_may_be_gone_from_the_working_tree(local: Stager, project: Project) -> None:
     shutil.rmtree(project.folder / "data")
-    assert imported(local, "--dvc", project.folder, "data", "d")[1] == FILES
+    assert imported(local, "--dvc", project.folder, "data", "d")[1] == TRACKED
 
 
 @pytest.mark.parametrize(
     ("path", "expected"),
     [
-        ("data/im", {"1.bin": FILES["im/1.bin"], "2.bin": b""}),
-        ("data/labels.csv", {"labels.csv": FILES["labels.csv"]}),
-        ("data/im/1.bin", {"1.bin": FILES["im/1.bin"]}),
+        ("data/im", {"1.bin": TRACKED["im/1.bin"], "2.bin": b""}),
+        ("data/labels.csv", {"labels.csv": TRACKED["labels.csv"]}),
+        ("data/im/1.bin", {"1.bin": TRACKED["im/1.bin"]}),
     ],
 )
 def test_a_part_of_a_tracked_folder(
@@ -116,10 +89,10 @@ def test_a_part_of_a_tracked_folder(
 def test_objects_come_from_the_remote_where_the_cache_lacks_them(
     local: Stager, project: Project
 ) -> None:
-    cached(project.folder / ".dvc" / "cache", FILES["labels.csv"]).unlink()
-    assert imported(local, "--dvc", project.folder, "data", "some")[1] == FILES
+    cached(project.folder / ".dvc" / "cache", TRACKED["labels.csv"]).unlink()
+    assert imported(local, "--dvc", project.folder, "data", "some")[1] == TRACKED
     shutil.rmtree(project.folder / ".dvc" / "cache")
-    assert imported(local, "--dvc", project.folder, "data", "all")[1] == FILES
+    assert imported(local, "--dvc", project.folder, "data", "all")[1] == TRACKED
 
 
 def test_objects_that_are_nowhere_are_all_named(
@@ -127,12 +100,12 @@ def test_objects_that_are_nowhere_are_all_named(
 ) -> None:
     for name in ("labels.csv", "z"):
         for folder in (project.folder / ".dvc" / "cache", tmp_path / "dvc-remote"):
-            cached(folder, FILES[name]).unlink()
+            cached(folder, TRACKED[name]).unlink()
     result = local.run("import", "--dvc", project.folder, "data", "d")
     assert result.code == 50
     for name in ("labels.csv", "z"):
         assert (
-            f"'{name}'" in result.stderr and hashlib.md5(FILES[name]).hexdigest() in result.stderr
+            f"'{name}'" in result.stderr and hashlib.md5(TRACKED[name]).hexdigest() in result.stderr
         )
     assert no_version(local)
 
@@ -143,7 +116,7 @@ def test_every_object_that_is_not_its_md5_is_named_and_nothing_is_made(
     large = project.folder / "data" / "train.jsonl"
     corpus.jsonl(large, 20_000_000, seed=1)
     project.dvc("add", "--quiet", "data")
-    wrong = {"labels.csv": FILES["labels.csv"], "train.jsonl": large.read_bytes()}
+    wrong = {"labels.csv": TRACKED["labels.csv"], "train.jsonl": large.read_bytes()}
     for data in wrong.values():
         damage(cached(project.folder / ".dvc" / "cache", data))
     result = local.run("import", "--dvc", project.folder, "data", "d")
@@ -186,7 +159,7 @@ def test_a_url_is_cloned_and_its_credentials_are_not_recorded(
     local: Stager, project: Project
 ) -> None:
     url = f"file://{project.folder}"
-    assert imported(local, "--dvc", f"{url}@main", "data", "d")[1] == FILES
+    assert imported(local, "--dvc", f"{url}@main", "data", "d")[1] == TRACKED
     said = provenance(local, "d@v1")
     assert said["rev"] == project.git("rev-parse", "HEAD").strip()
     assert str(project.folder) not in json.dumps(said)
@@ -228,111 +201,6 @@ def test_a_repository_without_git(local: Stager, tmp_path: Path) -> None:
     assert "rev" not in provenance(local, "d@v1")
 
 
-def test_a_remote_on_s3(on_s3: Stager, s3_server: S3Server, bucket: str, tmp_path: Path) -> None:
-    project = dvc_project(tmp_path / "project", s3_server.environment())
-    make(project.folder / "data", FILES)
-    corpus.incompressible(project.folder / "data" / "large.bin", 40_000_000, seed=1)
-    project.dvc("remote", "add", "--quiet", "--default", "store", f"s3://{bucket}/dvc")
-    project.dvc("remote", "modify", "store", "endpointurl", s3_server.endpoint)
-    project.dvc("add", "--quiet", "data")
-    project.commit()
-    project.dvc("push", "--quiet")
-    expected = contents(project.folder / "data")
-    shutil.rmtree(project.folder / ".dvc" / "cache")
-    planned = on_s3.json("import", "--dvc", project.folder, "data", "d", "--dry-run")
-    assert planned["bytes_raw"] == planned["bytes_fetched"] == sum(map(len, expected.values()))
-    assert on_s3.run("log", "d").code == 31
-    report, found = imported(on_s3, "--dvc", project.folder, "data", "d")
-    assert found == expected
-    assert report["bytes_fetched"] == sum(map(len, expected.values()))
-    assert list((on_s3.cache / "staging").iterdir()) == []
-
-
-def test_the_keys_and_endpoint_of_a_remote_are_used(
-    local: Stager, s3_server: S3Server, bucket: str, tmp_path: Path
-) -> None:
-    project = dvc_project(tmp_path / "project")
-    make(project.folder, {"one.txt": b"one\n"})
-    project.dvc("remote", "add", "--quiet", "other", f"s3://{bucket}/dvc")
-    for name, value in (
-        ("endpointurl", s3_server.endpoint),
-        ("access_key_id", s3_server.access_key),
-        ("secret_access_key", s3_server.secret_key),
-    ):
-        project.dvc("remote", "modify", "--local", "other", name, value)
-    project.dvc("add", "--quiet", "one.txt")
-    project.dvc("push", "--quiet", "--remote", "other")
-    shutil.rmtree(project.folder / ".dvc" / "cache")
-    refused = local.run("import", "--dvc", project.folder, "one.txt", "d")
-    assert refused.code == 50 and "neither in the cache nor in the remote" in refused.stderr
-    how = ("--dvc", project.folder, "one.txt", "d", "--dvc-remote", "other")
-    assert imported(local, *how)[1] == {"one.txt": b"one\n"}
-
-
-def test_a_wrong_object_of_a_remote_on_s3_is_named(
-    on_s3: Stager, s3_server: S3Server, bucket: str, tmp_path: Path
-) -> None:
-    from stager.storage.connect import connect
-
-    project = dvc_project(tmp_path / "project", s3_server.environment())
-    make(project.folder / "data", FILES)
-    project.dvc("remote", "add", "--quiet", "--default", "store", f"s3://{bucket}/dvc")
-    project.dvc("add", "--quiet", "data")
-    project.dvc("push", "--quiet")
-    shutil.rmtree(project.folder / ".dvc" / "cache")
-    store = connect(f"s3://{bucket}/dvc", on_s3.workspace().config.storage)
-    digest = hashlib.md5(FILES["z"]).hexdigest()
-    store.put(f"files/md5/{digest[:2]}/{digest[2:]}", b"y")
-    result = on_s3.run("import", "--dvc", project.folder, "data", "d")
-    assert result.code == 50 and f"expected {digest}" in result.stderr
-    assert on_s3.run("log", "d").code == 31
-
-
-def old_repository(folder: Path, files: dict[str, bytes], size: int = -1) -> Path:
-    """As DVC 2 left it: no `hash` in the pointer, objects right below the cache."""
-    make(
-        folder, {".dvc/config": b"[core]\n    remote = s\n['remote \"s\"']\n    url = ../nowhere\n"}
-    )
-    listed = []
-    for name, data in files.items():
-        unix = data.replace(b"\r\n", b"\n") if b"\0" not in data[:512] else data
-        digest = hashlib.md5(unix).hexdigest()
-        make(folder / ".dvc" / "cache", {f"{digest[:2]}/{digest[2:]}": data})
-        listed.append({"md5": digest, "relpath": name})
-    text = json.dumps(listed).encode()
-    whole = hashlib.md5(text).hexdigest() + ".dir"
-    make(folder / ".dvc" / "cache", {f"{whole[:2]}/{whole[2:]}": text})
-    pointer = f"outs:\n- md5: {whole}\n  size: {size}\n  nfiles: 4\n  path: data\n"
-    make(folder, {"data.dvc": pointer.encode()})
-    return folder
-
-
-def test_a_repository_of_dvc_2(local: Stager, tmp_path: Path) -> None:
-    repo = old_repository(tmp_path / "old", FILES)
-    report, found = imported(local, "--dvc", repo, "data", "d")
-    assert found == FILES and report["checked"] == 4
-    digest = hashlib.md5(b"a,b\n1,2\n").hexdigest()
-    damage(repo / ".dvc" / "cache" / digest[:2] / digest[2:])
-    result = local.run("import", "--dvc", repo, "data", "e")
-    assert result.code == 50 and f"md5-dos2unix: expected {digest}" in result.stderr
-
-
-@pytest.mark.parametrize("name", ["../out", "/etc/passwd", "a/../../b", "a//b", "x\\y", "."])
-def test_T26_a_hostile_path_in_a_list_is_refused(local: Stager, tmp_path: Path, name: str) -> None:
-    repo = old_repository(tmp_path / "old", {"good": b"1", name: b"2"}) if name[0] != "/" else None
-    if repo is None:
-        repo = old_repository(tmp_path / "old", {"good": b"1"})
-        listing = next((repo / ".dvc" / "cache").rglob("*.dir"))
-        text = listing.read_bytes().replace(b'"good"', json.dumps(name).encode())
-        whole = hashlib.md5(text).hexdigest()
-        make(repo / ".dvc" / "cache", {f"{whole[:2]}/{whole[2:]}.dir": text})
-        (repo / "data.dvc").write_text(f"outs:\n- md5: {whole}.dir\n  path: data\n")
-    result = local.run("import", "--dvc", repo, "data", "d")
-    assert result.code == 50
-    assert json.dumps(name)[1:-1] in result.stderr
-    assert no_version(local)
-
-
 def test_a_list_that_is_not_its_md5_is_refused(local: Stager, project: Project) -> None:
     (listing,) = (project.folder / ".dvc" / "cache").rglob("*.dir")
     damage(listing)
@@ -345,10 +213,10 @@ def test_a_dry_run_makes_nothing_and_names_what_is_missing(
 ) -> None:
     report = local.json("import", "--dvc", project.folder, "data", "d", "--dry-run")
     assert (report["files"], report["checked"], report["created"]) == (4, 4, False)
-    assert report["bytes_raw"] == sum(map(len, FILES.values()))
+    assert report["bytes_raw"] == sum(map(len, TRACKED.values()))
     assert no_version(local)
     for folder in (project.folder / ".dvc" / "cache", tmp_path / "dvc-remote"):
-        cached(folder, FILES["z"]).unlink()
+        cached(folder, TRACKED["z"]).unlink()
     assert local.run("import", "--dvc", project.folder, "data", "d", "--dry-run").code == 50
 
 
