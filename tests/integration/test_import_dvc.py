@@ -59,7 +59,7 @@ def test_the_keys_and_endpoint_of_a_remote_are_used(
     assert imported(local, *how)[1] == {"one.txt": b"one\n"}
 
 
-def test_a_wrong_object_of_a_remote_on_s3_is_named(
+def test_a_wrong_object_of_a_remote_on_s3_is_named_and_so_are_absent_ones(
     on_s3: Stager, s3_server: S3Server, bucket: str, tmp_path: Path
 ) -> None:
     from stager.storage.connect import connect
@@ -76,6 +76,14 @@ def test_a_wrong_object_of_a_remote_on_s3_is_named(
     result = on_s3.run("import", "--dvc", project.folder, "data", "d")
     assert result.code == 50 and f"expected {digest}" in result.stderr
     assert on_s3.run("log", "d").code == 31
+    gone = [hashlib.md5(TRACKED[name]).hexdigest() for name in ("labels.csv", "im/1.bin")]
+    store.delete([f"files/md5/{absent[:2]}/{absent[2:]}" for absent in gone])
+    for more in ([], ["--dry-run"]):
+        result = on_s3.run("import", "--dvc", project.folder, "data", "d", *more)
+        assert result.code == 50
+        for name, absent in zip(("labels.csv", "im/1.bin"), gone, strict=True):
+            finding = f"'{name}': {absent} is neither in the cache nor in the remote"
+            assert finding in result.stderr
 
 
 def old_repository(folder: Path, files: dict[str, bytes], size: int = -1) -> Path:

@@ -152,6 +152,19 @@ def test_what_git_says_names_no_secret(tmp_path: Path) -> None:
     assert "127.0.0.1" in str(caught.value)
 
 
+def test_a_git_that_repeats_the_url_names_no_secret_either(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    git = tmp_path / "bin" / "git"
+    git.parent.mkdir()
+    git.write_text('#!/bin/sh\ncase "$*" in *hunter2*) echo "fatal: $*" >&2; exit 1;; esac\n')
+    git.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{git.parent}:/usr/bin:/bin")
+    with pytest.raises(UsageError) as caught:
+        opened(Address("https://me:hunter2@host/x", "v1"), tmp_path / "clone")
+    assert "https://host/x" in str(caught.value) and "hunter2" not in str(caught.value)
+
+
 def test_the_variables_of_a_hook_do_not_lead_elsewhere(
     project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

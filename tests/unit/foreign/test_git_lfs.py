@@ -58,6 +58,7 @@ def test_ordinary_files(data: bytes) -> None:
     "data",
     [
         GOOD[:-1],
+        GOOD + b"z 1",
         GOOD + b"\n",
         GOOD.replace(b"\n", b"\r\n"),
         GOOD.replace(b"sha256:", b"sha1:"),
