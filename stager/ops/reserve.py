@@ -41,6 +41,15 @@ def reserved(
             yield
 
 
+def reserved_bytes(
+    workspace: Workspace, folder: Path, size: int
+) -> contextlib.AbstractContextManager[None]:
+    """Disk for `size` bytes of files below `folder` that are no version."""
+    need_of_it = space.Need(size, size, size)
+    options, listener = workspace.config.cache, workspace.listener
+    return space.reserved(options, need_of_it, folder, copies(workspace), listener)
+
+
 def copies(workspace: Workspace) -> Judge:
     """Why a version must stay as far as its remote is concerned; empty when a copy is there.
 

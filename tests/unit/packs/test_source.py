@@ -119,6 +119,13 @@ def test_a_loop_is_named_by_its_link(tree: Path, target: str) -> None:
     assert finding.startswith("'sub/loop': ")
 
 
+@pytest.mark.parametrize("target", ["loop", "nowhere/../good.jsonl", "good.jsonl/../good.jsonl"])
+def test_a_link_that_no_system_call_can_follow_is_named(tree: Path, target: str) -> None:
+    os.symlink(target, tree / "loop")
+    (finding,) = findings(tree)
+    assert finding == "'loop': a link to nothing"
+
+
 def test_a_root_that_is_a_link_is_followed(tree: Path, tmp_path: Path) -> None:
     os.symlink("data", tmp_path / "link")
     assert [file.path for file in scan(tmp_path / "link").files] == ["good.jsonl"]
