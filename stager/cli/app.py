@@ -31,6 +31,7 @@ VERBS = {
     "log": "Versions of a dataset, newest first",
     "ls": "Datasets of the remote, or files of a version",
     "show": "Everything known of one version",
+    "diff": "What differs between two versions or paths, in files and in records",
     "path": "Where a staged version lies on this node",
     "tag": "Point a movable name at a version",
     "verify": "Check every byte of a version, here or in the remote",

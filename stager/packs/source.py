@@ -246,4 +246,4 @@ def _check_unchanged(file: SourceFile, descriptor: int) -> None:
     facts = os.fstat(descriptor)
     now = (facts.st_mtime_ns, facts.st_ctime_ns, facts.st_ino)
     if now != file.stamp or facts.st_size != file.size:
-        raise SourceChanged(names=file.path, hint="push again when nothing writes to it")
+        raise SourceChanged(names=file.path, hint="try again when nothing writes to it")

@@ -9,7 +9,7 @@ from tests.architecture.cli_options import listing
 from tests.architecture.modules import ROOT
 
 FROZEN = ROOT / "tests" / "architecture" / "cli_options.txt"
-SHARED = {"__init__", "app", "output", "progress", "settings", "wording"}
+SHARED = {"__init__", "app", "output", "progress", "record_view", "settings", "wording"}
 
 
 def test_the_options_are_the_ones_that_were_agreed_on() -> None:

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from stager.model.promise import BLOCK_BYTES, DIGITS, Promise, is_hex
+from stager.packs import source
+from stager.packs.source import broken_promises, frames, read, records, source_file
+from tests.unit.model.test_records import lines
+
+Reader = Callable[[source.SourceFile], Any]
 
 
 def digest(algorithm: str, parts: Sequence[bytes], expected: str = "") -> str:
@@ -105,3 +112,42 @@ def test_a_file_that_is_text_in_part_has_either_digest_that_dvc_gave(
 def test_what_is_no_digest(text: object) -> None:
     assert not is_hex(text, 32)
     assert is_hex("0123456789abcdef" * 2, 32)
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A folder with one small file."""
+    (tmp_path / "good.jsonl").write_bytes(b"{}\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize("size", [5, 3_000_000])
+@pytest.mark.parametrize("reader", [read, frames, records])
+def test_a_promise_is_settled_while_the_bytes_pass(tree: Path, reader: Reader, size: int) -> None:
+    data = lines(size // 30 + 1)[:size]
+    (tree / "x").write_bytes(data)
+    for expected, kept in ((hashlib.md5(data).hexdigest(), True), ("0" * 32, False)):
+        promise = Promise("md5", expected)
+        file = source_file("x", str(tree / "x"), promise)
+        promised = source.Source("here", (file,), ())
+        assert len(broken_promises(promised)) == 1  # nobody read it yet
+        assert b"".join([read(file)] if reader is read else reader(file)) == data
+        assert promise.is_kept is kept
+        assert len(broken_promises(promised)) == (0 if kept else 1)
+
+
+def test_a_file_that_was_read_in_part_kept_no_promise(tree: Path) -> None:
+    data = lines(1200)
+    (tree / "x").write_bytes(data)
+    file = source_file("x", str(tree / "x"), Promise("md5", hashlib.md5(data).hexdigest()))
+    reading = frames(file)
+    next(reading)
+    reading.close()
+    assert len(broken_promises(source.Source("here", (file,), ()))) == 1
+
+
+def test_a_file_may_lie_anywhere(tree: Path) -> None:
+    file = source_file("in/the/version", str(tree / "good.jsonl"))
+    assert (file.path, file.size, read(file)) == ("in/the/version", 3, b"{}\n")
+    with pytest.raises(FileNotFoundError):
+        source_file("x", str(tree / "gone"))
