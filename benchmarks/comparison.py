@@ -154,7 +154,7 @@ class Comparison:
 
     Contenders are made late, one after another, because making one may upload its data.
     Figures named `bytes_...` are also shown as shares of `raw` bytes, where that is given.
-    `most_rounds` is for figures that do not vary.
+    `most_rounds` is for figures that do not vary; `rows` heads the contenders' names.
     """
 
     title: str
@@ -164,3 +164,4 @@ class Comparison:
     bars: Sequence[Bar]
     raw: int = 0
     most_rounds: int | None = None
+    rows: str = "peer"

@@ -47,7 +47,13 @@ def table(outcome: Outcome) -> str:
     """
     comparison = outcome.comparison
     further = list(dict.fromkeys(name for series in outcome.series for name in _further(series)))
-    heads = ["peer", "version", "wall s, median (min-max)", f"{comparison.unit}/s", "CPU s"]
+    heads = [
+        comparison.rows,
+        "version",
+        "wall s, median (min-max)",
+        f"{comparison.unit}/s",
+        "CPU s",
+    ]
     heads += ["peak RSS MB", *map(_head, further)]
     lines = [
         f"| {' | '.join(heads)} |",

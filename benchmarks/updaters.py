@@ -18,7 +18,7 @@ from benchmarks.peers import dvc, s5cmd, stager
 from benchmarks.peers.peer import Peer, Place
 from benchmarks.wire import Carried
 
-OVERHEAD_BYTES = 2048  # most that the headers of a request, or of its answer, take
+OVERHEAD_BYTES = 1024  # most that the headers of a request, or of its answer, take
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from pathlib import Path
 from benchmarks.comparison import Bar, Comparison, Contender, Within
 from benchmarks.edits import edited
 from benchmarks.holdings import Holding, holdings, newly_stored, refill
-from benchmarks.measure import Command, Sample, measure
+from benchmarks.measure import BenchmarkFailed, Command, Sample, measure
 from benchmarks.peers.peer import Place
 from benchmarks.rounds import Scenario
 from benchmarks.stores import STORES
@@ -147,15 +147,17 @@ def _pushing(bout: Bout, counted: Wire) -> Contender:
 
     def prove(ran: Command, scratch: Path, sample: Sample) -> Mapping[str, float]:
         del ran
-        carried = count.carried()
-        figures = {**_figures(carried), "bytes_stored": float(count.stored())}
+        carried, stored = count.carried(), count.stored()
+        if not stored:
+            raise BenchmarkFailed(f"{updater.name}: stored nothing, so the edit was there before")
         back = scratch / "back"
         back.mkdir()
         fetch = updater.fetch(bout.place, back)
         assert fetch.result is not None, "a fetch names its result"
         measure(fetch, back)
         require_same_tree(bout.pair.edit, fetch.result)
-        return {**figures, **updater.check(sample, carried)}
+        told = updater.check(sample, carried)
+        return {**_figures(carried), "bytes_stored": float(stored), **told}
 
     return Contender(updater.name, updater.peer.version, updater.push_shown, command, prove)
 

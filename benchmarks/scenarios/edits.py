@@ -17,7 +17,7 @@ from typing import Any
 from benchmarks import edits
 from benchmarks.comparison import Bar, Comparison, Contender, Within
 from benchmarks.holdings import refill
-from benchmarks.measure import Command, Sample, measure
+from benchmarks.measure import BenchmarkFailed, Command, Sample, measure
 from benchmarks.peers import stager
 from benchmarks.peers.peer import Peer, Place
 from benchmarks.rounds import Scenario
@@ -93,6 +93,7 @@ def _comparison(space: Workspace, first: First, kinds: Mapping[str, Edit]) -> Co
         bars=bars,
         raw=raw,
         most_rounds=1,
+        rows="edit",
     )
 
 
@@ -107,6 +108,12 @@ def _edit(space: Workspace, first: First, peer: Peer, name: str, edit: Edit) -> 
     def prove(ran: Command, scratch: Path, sample: Sample) -> Mapping[str, float]:
         del ran
         pushed = json.loads(sample.output)
+        if (
+            not pushed["created"]
+            or pushed["version"] != "v2"
+            or pushed["base"] != f"{stager.DATASET}@v1"
+        ):
+            raise BenchmarkFailed(f"{name}: not pushed as the second version: {pushed}")
         facts = _report(stager.show("v2", first.place, scratch), scratch)
         near = _pulled(source, first.place, scratch)
         far = _pulled(source, first.place, scratch / "elsewhere")
