@@ -5,6 +5,7 @@ Constants are made small, so that files of some KiB go the ways of large ones.
 
 from __future__ import annotations
 
+import os
 import random
 import shutil
 import tempfile
@@ -19,7 +20,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stager.cache import span_copies
+from stager.cache import journal, span_copies, staging
+from stager.cache.frame_files import FrameFiles
+from stager.cache.signature import signature_of
+from stager.catalog import placements, versions
 from stager.events import Advanced, Event
 from stager.model import records
 from stager.model.names import Reference
@@ -29,6 +33,7 @@ from stager.ops.pull import PullReport, PullRequest, pull
 from stager.ops.push import PushReport, PushRequest, push
 from stager.ops.verify import verify, verify_remote
 from stager.packs import assembler, source
+from stager.transfer.options import TransferOptions
 from stager.workspace import Workspace
 from tests.support.command import Stager, contents
 from tests.support.edits import Files, edited, new_file, record
@@ -172,6 +177,7 @@ def interrupt(workspace: Workspace, after: int) -> Workspace:
 
 
 STOPS = [None, 0, 1, 3, 10]
+ONE_AT_A_TIME = TransferOptions(connections=1)
 
 
 @settings(max_examples=10)
@@ -215,6 +221,9 @@ def test_records_are_found_wherever_they_went(tmp_path: Path, staged: bool) -> N
         assert report.bytes_stored == 0
         place.check("fresh", "v2", joined)
         place.pull("other", "v1")
+        pulled = place.pull("other", "v2")
+        assert pulled.bytes_reused == pulled.bytes_raw
+        assert pulled.bytes_transferred < 4 * KiB  # the record and the placement
         place.check("other", "v2", joined)
 
 
@@ -230,13 +239,82 @@ def test_joined_files_of_a_staged_base_are_compared_across_their_border(tmp_path
 def test_a_record_that_stands_twice_in_a_staged_version_hides_none_of_the_others(
     tmp_path: Path,
 ) -> None:
-    place, all_lines = Place(tmp_path), lines(3)
-    doubled = all_lines[:50] + all_lines[10:12] + all_lines[50:]
+    place, once = Place(tmp_path), lines(3)
+    twice = [each for at in range(0, 100, 4) for each in (*once[at : at + 4], once[at + 1])]
     with small():
-        place.push(Push({"a": b"".join(all_lines)}, None), [])
-        place.push(Push({"a": b"".join(doubled)}, -1), ["v1"])
-        place.push(Push({"a": b"".join(all_lines[1:])}, -1), ["v1", "v2"])
+        place.push(Push({"a": b"".join(once)}, None), [])
+        place.push(Push({"a": b"".join(twice)}, -1), ["v1"])
+        place.push(Push({"a": b"".join(once[1:])}, -1), ["v1", "v2"])
         place.pull("node", "v2")
-        report = place.pull("node", "v3")
-        assert report.bytes_reused == report.bytes_raw
-        place.check("node", "v3", {"a": b"".join(all_lines[1:])})
+        pulled = place.pull("node", "v3")
+        assert pulled.bytes_reused == pulled.bytes_raw
+        assert pulled.bytes_transferred < 4 * KiB
+        place.check("node", "v3", {"a": b"".join(once[1:])})
+
+
+def test_records_whose_hashes_agree_are_told_apart_where_their_bytes_are_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place, before = Place(tmp_path), [b"%04d" % at * 30 + b"\n" for at in range(100)]
+    after = before[:40] + [line[::-1][1:] + b"\n" for line in before[40:]]
+    monkeypatch.setattr(records, "xxh3_64_intdigest", lambda data: 7)
+    with small():
+        place.push(Push({"a": b"".join(before)}, None), [])
+        report = place.push(Push({"a": b"".join(after)}, -1), ["v1"])
+        assert 0 < report.bytes_reused < report.bytes_raw
+        place.check("fresh", "v2", {"a": b"".join(after)})
+
+
+def in_part(place: Place) -> Files:
+    """Pushes v1 and then v2, which uses most frames of v1 in part; the content of v2."""
+    kept = {name: lines(seed) for seed, name in enumerate("abc")}
+    after = {name: b"".join(each[::2]) for name, each in kept.items()}
+    place.push(Push({name: b"".join(each) for name, each in kept.items()}, None), [])
+    report = place.push(Push(after, -1), ["v1"])
+    assert report.bytes_reused == report.bytes_raw
+    return after
+
+
+def test_T4_parts_of_frames_that_are_here_are_not_fetched_again(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    with small(dead_share=1.0):
+        after = in_part(place)
+        whole = place.pull("fresh", "v2").bytes_transferred
+        first = interrupt(place.node("node"), 3)
+        first.config = replace(first.config, transfer=ONE_AT_A_TIME)
+        with suppress(Interrupted):
+            pull(first, PullRequest(Reference("data", "v2")))
+        assert 0 < first.meter.received < whole
+        resumed = place.pull("node", "v2").bytes_transferred
+        again = first.meter.received + resumed - whole
+        assert again < 8 * KiB  # record, placement, and the pack that was stopped
+        assert resumed < whole - 8 * KiB
+        place.check("node", "v2", after)
+
+
+def test_T26_a_note_that_lies_is_found_out_and_nothing_is_written_through_a_link(
+    tmp_path: Path,
+) -> None:
+    """A staging folder where all seems to be here; its files are linked elsewhere too."""
+    place, outside = Place(tmp_path), tmp_path / "outside"
+    outside.mkdir()
+    with small(dead_share=1.0):
+        after = in_part(place)
+        node = place.node("node")
+        record = versions.resolve(node.remote, Reference("data", "v2"))
+        placement, _ = placements.read(node.remote, record.placement)
+        staging.begin(node.folders.staging(record.tree), placement)
+        files = FrameFiles(str(node.folders.staging(record.tree)), placement)
+        for at, entry in enumerate(placement.files):
+            data = bytearray(after[entry.path])
+            data[len(data) // 2] ^= at == 0
+            Path(files.location(at)).write_bytes(data)
+            os.link(files.location(at), outside / entry.path)
+        assert not files.is_whole(0)
+        for frame in range(len(placement.frames)):
+            digest = files.used_digest(frame)
+            assert digest is not None
+            journal.note(Path(files.folder), frame, digest)
+        before = signature_of(outside)
+        place.check("node", "v2", after)
+    assert signature_of(outside) == before
