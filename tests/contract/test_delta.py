@@ -1,86 +1,29 @@
-"""Whatever is edited and whatever is known of the base, every version is what was pushed.
-
-Constants are made small, so that files of some KiB go the ways of large ones.
-"""
+"""Whatever is edited and whatever is known of the base, every version is what was pushed."""
 
 from __future__ import annotations
 
 import os
 import random
-import shutil
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stager.cache import journal, span_copies, staging
+from stager.cache import journal, staging
 from stager.cache.frame_files import FrameFiles
 from stager.cache.signature import signature_of
 from stager.catalog import placements, versions
-from stager.events import Advanced, Event
 from stager.model import records
 from stager.model.names import Reference
-from stager.model.record_table import RecordTable
-from stager.ops import compare, pack
-from stager.ops.pull import PullReport, PullRequest, pull
-from stager.ops.push import PushReport, PushRequest, push
-from stager.ops.verify import verify, verify_remote
-from stager.packs import assembler, source
+from stager.ops.pull import PullRequest, pull
+from stager.ops.verify import verify_remote
 from stager.transfer.options import TransferOptions
-from stager.workspace import Workspace
-from tests.support.command import Stager, contents
 from tests.support.edits import Files, edited, new_file, record
-
-KiB = 1024
-SMALL = {
-    records: {
-        "MIN_FRAME": KiB,
-        "MAX_FRAME": 8 * KiB,
-        "_COIN": 2**64 // KiB,
-        "WHOLE_UNIT": 96,
-        "_UNIT_COIN": 2**64 // 96,
-        "MAX_UNIT": KiB,
-    },
-    source: {"MAX_FRAME": 8 * KiB, "READ_BYTES": 3 * KiB, "SMALL_FILE": 2 * KiB},
-    pack: {"MAX_FRAME": 8 * KiB, "MIN_FRAME": KiB, "SMALL_FILE": 2 * KiB},
-    assembler: {"FIRST_BYTES": 2 * KiB, "PACK_BYTES": 8 * KiB},
-    span_copies: {"BLOCK_BYTES": 512},
-    compare: {"SLICES_SHARE": 1.0},
-}
-
-
-class Interrupted(Exception):
-    """What stops a verb half way."""
-
-
-class Push(NamedTuple):
-    """What is pushed, and what the pusher knows: all drawn."""
-
-    files: Files
-    base: int | None  # by number; -1: the latest; None: alone
-    staged: bool = True
-    indexed: bool = True
-    window: int = 10**6
-    dead_share: float = 0.2
-
-
-@contextmanager
-def small(window: int = 10**6, dead_share: float = 0.2) -> Iterator[None]:
-    """All constants small; a table that sees `window` units at a time."""
-    with pytest.MonkeyPatch.context() as patch:
-        for module, changes in SMALL.items():
-            for name, value in changes.items():
-                patch.setattr(module, name, value)
-        patch.setattr(compare, "DEAD_SHARE", dead_share)
-        patch.setattr(compare, "RecordTable", partial(RecordTable, window=window))
-        yield
+from tests.support.nodes import Interrupted, KiB, Place, Push, interrupt, small
 
 
 @st.composite
@@ -106,74 +49,6 @@ def histories(draw: st.DrawFn) -> list[Push]:
             )
         )
     return history
-
-
-class Place(NamedTuple):
-    """A folder with a remote in it, and nodes that share it."""
-
-    folder: Path
-
-    def node(self, name: str, indexed: bool = True) -> Workspace:
-        """A workspace of the node of this name."""
-        stager = Stager(str(self.folder / "remote"), self.folder / name)
-        found = stager.workspace()
-        found.config = replace(found.config, record_index=indexed)
-        return found
-
-    def source(self, files: Files) -> Path:
-        """A folder that holds these files."""
-        root = self.folder / "source"
-        shutil.rmtree(root, ignore_errors=True)
-        for path, data in files.items():
-            target = root / path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(data)
-        return root
-
-    def push(self, step: Push, labels: list[str], stops: int | None = None) -> PushReport:
-        """Pushes the step, at the second attempt when the first is stopped."""
-        base = None
-        if step.base is not None and labels:
-            base = Reference("data", labels[step.base])
-        if not step.staged:
-            shutil.rmtree(self.folder / "pusher", ignore_errors=True)
-        elif base is not None:
-            pull(self.node("pusher"), PullRequest(base))
-        root, alone = self.source(step.files), step.base is None
-        request = PushRequest(root, Reference("data"), base=base, alone=alone)
-        if stops is not None:
-            with suppress(Interrupted):
-                return push(interrupt(self.node("pusher", step.indexed), stops), request)
-        return push(self.node("pusher", step.indexed), request)
-
-    def pull(self, node: str, label: str, stops: int | None = None) -> PullReport:
-        """Pulls a version onto a node, at the second attempt when the first is stopped."""
-        request = PullRequest(Reference("data", label))
-        if stops is not None:
-            with suppress(Interrupted):
-                pull(interrupt(self.node(node), stops), request)
-        return pull(self.node(node), request)
-
-    def check(self, node: str, label: str, expected: Files, stops: int | None = None) -> None:
-        """Pulls a version; it must be what was pushed, and be found sound."""
-        assert contents(Path(self.pull(node, label, stops).path)) == expected
-        report = verify(self.node(node), Reference("data", label))
-        assert report.is_sound
-        assert report.checked == len(expected)
-
-
-def interrupt(workspace: Workspace, after: int) -> Workspace:
-    """Stops what it does after some steps."""
-    left = [after]
-
-    def listen(event: Event) -> None:
-        if isinstance(event, Advanced):
-            left[0] -= 1
-            if left[0] < 0:
-                raise Interrupted
-
-    workspace.listener = listen
-    return workspace
 
 
 STOPS = [None, 0, 1, 3, 10]
@@ -318,3 +193,35 @@ def test_T26_a_note_that_lies_is_found_out_and_nothing_is_written_through_a_link
         before = signature_of(outside)
         place.check("node", "v2", after)
     assert signature_of(outside) == before
+
+
+def rot(path: Path) -> None:
+    """Changes bytes in place and puts size and times back, as a bad disk or a bad tool would."""
+    facts = os.stat(path)
+    path.chmod(0o644)
+    path.write_bytes(path.read_bytes().replace(b"id", b"ID", 20))
+    os.utime(path, ns=(facts.st_atime_ns, facts.st_mtime_ns))
+    path.chmod(0o444)
+
+
+def test_T32_a_damaged_base_is_not_what_the_remote_holds(tmp_path: Path) -> None:
+    """Its records are those of the source, but not those of its frames."""
+    place, files = Place(tmp_path), {"a": b"".join(lines(1)), "b": b"".join(lines(2))}
+    with small():
+        place.push(Push(files, None), [])
+        folder = Path(place.pull("pusher", "v1").path)
+        rot(folder / "a")
+        copied = {name: (folder / name).read_bytes() + b"edited\n" for name in files}
+        report = place.push(Push(copied, -1), ["v1"])
+        assert report.bytes_reused > len(files["b"]) / 2
+        place.check("fresh", "v2", copied)
+
+
+def test_T32_spans_of_a_damaged_file_are_fetched_instead(tmp_path: Path) -> None:
+    place, files = Place(tmp_path), {"a": b"".join(lines(1))}
+    after = {"a": b"".join(lines(1)[3:])}
+    with small():
+        place.push(Push(files, None), [])
+        place.push(Push(after, -1), ["v1"])
+        rot(Path(place.pull("node", "v1").path) / "a")
+        place.check("node", "v2", after)
