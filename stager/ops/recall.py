@@ -2,8 +2,8 @@
 
 Staged here and intact, its files are read and proved, and a match is compared byte by
 byte. Not staged, the record indexes of its packs are read: about 1 % of the raw size, and
-a match is two hashes and lengths that agree. Both give an address space (files one after the other, or
-frames) with units at addresses, and turn a span of it into slices.
+a match is two hashes and lengths that agree. Both give an address space (files one after
+the other, or frames) with units at addresses, and turn a span of it into slices.
 """
 
 from __future__ import annotations
