@@ -1,9 +1,9 @@
 """recall: what the version that a push builds on holds, and how its records are learned.
 
-Staged here and intact, its files are read and a match is compared byte by byte. Not staged,
-the record indexes of its packs are read: about 1 % of the raw size, and a match is two
-hashes and lengths that agree. Both give an address space (files one after the other, or
-frames) with units at addresses, and turn a span of it into slices.
+Staged here and intact, its files are read and proved, and a match is compared byte by
+byte. Not staged, the record indexes of its packs are read: about 1 % of the raw size, and
+a match is two hashes and lengths that agree. Both give an address space (files one after
+the other, or frames) with units at addresses, and turn a span of it into slices.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from itertools import accumulate
 from typing import Protocol
 
 from stager.cache import staged as staged_versions
+from stager.cache.frame_files import FrameFiles
 from stager.catalog import placements, record_indexes
 from stager.errors import IntegrityError, ManifestInvalid, ObjectNotFound
 from stager.events import Warned
@@ -98,9 +99,14 @@ class StagedRecords:
         self._open: dict[int, io.FileIO] = {}
 
     def chunks(self, without: Container[int]) -> Iterator[Chunk]:
-        """See Records.chunks."""
+        """See Records.chunks; of a file that is not what the remote holds there are none.
+
+        Its signature may hold while a bad disk or a careful tool changed it. Slices would be
+        taken of the right bytes for the sake of wrong ones.
+        """
+        files = FrameFiles(self._folder, self._placement, leave=range(len(self._starts)))
         for at, entry in enumerate(self._placement.files):
-            if at in without or not entry.size:
+            if at in without or not entry.size or not files.is_right(at):
                 continue
             address = self._starts[at]
             for number, block in enumerate(_blocks(self._location(at))):

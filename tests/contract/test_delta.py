@@ -1,81 +1,29 @@
-"""Whatever is edited and whatever is known of the base, every version is what was pushed.
-
-Constants are made small, so that files of some KiB go the ways of large ones.
-"""
+"""Whatever is edited and whatever is known of the base, every version is what was pushed."""
 
 from __future__ import annotations
 
+import os
 import random
-import shutil
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stager.cache import span_copies
-from stager.events import Advanced, Event
+from stager.cache import journal, staging
+from stager.cache.frame_files import FrameFiles
+from stager.cache.signature import signature_of
+from stager.catalog import placements, versions
 from stager.model import records
 from stager.model.names import Reference
-from stager.model.record_table import RecordTable
-from stager.ops import compare, pack
-from stager.ops.pull import PullReport, PullRequest, pull
-from stager.ops.push import PushReport, PushRequest, push
-from stager.ops.verify import verify, verify_remote
-from stager.packs import assembler, source
-from stager.workspace import Workspace
-from tests.support.command import Stager, contents
+from stager.ops.pull import PullRequest, pull
+from stager.ops.verify import verify_remote
+from stager.transfer.options import TransferOptions
 from tests.support.edits import Files, edited, new_file, record
-
-KiB = 1024
-SMALL = {
-    records: {
-        "MIN_FRAME": KiB,
-        "MAX_FRAME": 8 * KiB,
-        "_COIN": 2**64 // KiB,
-        "WHOLE_UNIT": 96,
-        "_UNIT_COIN": 2**64 // 96,
-        "MAX_UNIT": KiB,
-    },
-    source: {"MAX_FRAME": 8 * KiB, "READ_BYTES": 3 * KiB, "SMALL_FILE": 2 * KiB},
-    pack: {"MAX_FRAME": 8 * KiB, "MIN_FRAME": KiB, "SMALL_FILE": 2 * KiB},
-    assembler: {"FIRST_BYTES": 2 * KiB, "PACK_BYTES": 8 * KiB},
-    span_copies: {"BLOCK_BYTES": 512},
-    compare: {"SLICES_SHARE": 1.0},
-}
-
-
-class Interrupted(Exception):
-    """What stops a verb half way."""
-
-
-class Push(NamedTuple):
-    """What is pushed, and what the pusher knows: all drawn."""
-
-    files: Files
-    base: int | None  # by number; -1: the latest; None: alone
-    staged: bool = True
-    indexed: bool = True
-    window: int = 10**6
-    dead_share: float = 0.2
-
-
-@contextmanager
-def small(window: int = 10**6, dead_share: float = 0.2) -> Iterator[None]:
-    """All constants small; a table that sees `window` units at a time."""
-    with pytest.MonkeyPatch.context() as patch:
-        for module, changes in SMALL.items():
-            for name, value in changes.items():
-                patch.setattr(module, name, value)
-        patch.setattr(compare, "DEAD_SHARE", dead_share)
-        patch.setattr(compare, "RecordTable", partial(RecordTable, window=window))
-        yield
+from tests.support.nodes import Interrupted, KiB, Place, Push, interrupt, small
 
 
 @st.composite
@@ -103,75 +51,8 @@ def histories(draw: st.DrawFn) -> list[Push]:
     return history
 
 
-class Place(NamedTuple):
-    """A folder with a remote in it, and nodes that share it."""
-
-    folder: Path
-
-    def node(self, name: str, indexed: bool = True) -> Workspace:
-        """A workspace of the node of this name."""
-        stager = Stager(str(self.folder / "remote"), self.folder / name)
-        found = stager.workspace()
-        found.config = replace(found.config, record_index=indexed)
-        return found
-
-    def source(self, files: Files) -> Path:
-        """A folder that holds these files."""
-        root = self.folder / "source"
-        shutil.rmtree(root, ignore_errors=True)
-        for path, data in files.items():
-            target = root / path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(data)
-        return root
-
-    def push(self, step: Push, labels: list[str], stops: int | None = None) -> PushReport:
-        """Pushes the step, at the second attempt when the first is stopped."""
-        base = None
-        if step.base is not None and labels:
-            base = Reference("data", labels[step.base])
-        if not step.staged:
-            shutil.rmtree(self.folder / "pusher", ignore_errors=True)
-        elif base is not None:
-            pull(self.node("pusher"), PullRequest(base))
-        root, alone = self.source(step.files), step.base is None
-        request = PushRequest(root, Reference("data"), base=base, alone=alone)
-        if stops is not None:
-            with suppress(Interrupted):
-                return push(interrupt(self.node("pusher", step.indexed), stops), request)
-        return push(self.node("pusher", step.indexed), request)
-
-    def pull(self, node: str, label: str, stops: int | None = None) -> PullReport:
-        """Pulls a version onto a node, at the second attempt when the first is stopped."""
-        request = PullRequest(Reference("data", label))
-        if stops is not None:
-            with suppress(Interrupted):
-                pull(interrupt(self.node(node), stops), request)
-        return pull(self.node(node), request)
-
-    def check(self, node: str, label: str, expected: Files, stops: int | None = None) -> None:
-        """Pulls a version; it must be what was pushed, and be found sound."""
-        assert contents(Path(self.pull(node, label, stops).path)) == expected
-        report = verify(self.node(node), Reference("data", label))
-        assert report.is_sound
-        assert report.checked == len(expected)
-
-
-def interrupt(workspace: Workspace, after: int) -> Workspace:
-    """Stops what it does after some steps."""
-    left = [after]
-
-    def listen(event: Event) -> None:
-        if isinstance(event, Advanced):
-            left[0] -= 1
-            if left[0] < 0:
-                raise Interrupted
-
-    workspace.listener = listen
-    return workspace
-
-
 STOPS = [None, 0, 1, 3, 10]
+ONE_AT_A_TIME = TransferOptions(connections=1)
 
 
 @settings(max_examples=10)
@@ -215,6 +96,9 @@ def test_records_are_found_wherever_they_went(tmp_path: Path, staged: bool) -> N
         assert report.bytes_stored == 0
         place.check("fresh", "v2", joined)
         place.pull("other", "v1")
+        pulled = place.pull("other", "v2")
+        assert pulled.bytes_reused == pulled.bytes_raw
+        assert pulled.bytes_transferred < 4 * KiB  # the record and the placement
         place.check("other", "v2", joined)
 
 
@@ -230,13 +114,114 @@ def test_joined_files_of_a_staged_base_are_compared_across_their_border(tmp_path
 def test_a_record_that_stands_twice_in_a_staged_version_hides_none_of_the_others(
     tmp_path: Path,
 ) -> None:
-    place, all_lines = Place(tmp_path), lines(3)
-    doubled = all_lines[:50] + all_lines[10:12] + all_lines[50:]
+    place, once = Place(tmp_path), lines(3)
+    twice = [each for at in range(0, 100, 4) for each in (*once[at : at + 4], once[at + 1])]
     with small():
-        place.push(Push({"a": b"".join(all_lines)}, None), [])
-        place.push(Push({"a": b"".join(doubled)}, -1), ["v1"])
-        place.push(Push({"a": b"".join(all_lines[1:])}, -1), ["v1", "v2"])
+        place.push(Push({"a": b"".join(once)}, None), [])
+        place.push(Push({"a": b"".join(twice)}, -1), ["v1"])
+        place.push(Push({"a": b"".join(once[1:])}, -1), ["v1", "v2"])
         place.pull("node", "v2")
-        report = place.pull("node", "v3")
-        assert report.bytes_reused == report.bytes_raw
-        place.check("node", "v3", {"a": b"".join(all_lines[1:])})
+        pulled = place.pull("node", "v3")
+        assert pulled.bytes_reused == pulled.bytes_raw
+        assert pulled.bytes_transferred < 4 * KiB
+        place.check("node", "v3", {"a": b"".join(once[1:])})
+
+
+def test_records_whose_hashes_agree_are_told_apart_where_their_bytes_are_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place, before = Place(tmp_path), [b"%04d" % at * 30 + b"\n" for at in range(100)]
+    after = before[:40] + [line[::-1][1:] + b"\n" for line in before[40:]]
+    monkeypatch.setattr(records, "xxh3_64_intdigest", lambda data: 7)
+    with small():
+        place.push(Push({"a": b"".join(before)}, None), [])
+        report = place.push(Push({"a": b"".join(after)}, -1), ["v1"])
+        assert 0 < report.bytes_reused < report.bytes_raw
+        place.check("fresh", "v2", {"a": b"".join(after)})
+
+
+def in_part(place: Place) -> Files:
+    """Pushes v1 and then v2, which uses most frames of v1 in part; the content of v2."""
+    kept = {name: lines(seed) for seed, name in enumerate("abc")}
+    after = {name: b"".join(each[::2]) for name, each in kept.items()}
+    place.push(Push({name: b"".join(each) for name, each in kept.items()}, None), [])
+    report = place.push(Push(after, -1), ["v1"])
+    assert report.bytes_reused == report.bytes_raw
+    return after
+
+
+def test_T4_parts_of_frames_that_are_here_are_not_fetched_again(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    with small(dead_share=1.0):
+        after = in_part(place)
+        whole = place.pull("fresh", "v2").bytes_transferred
+        first = interrupt(place.node("node"), 3)
+        first.config = replace(first.config, transfer=ONE_AT_A_TIME)
+        with suppress(Interrupted):
+            pull(first, PullRequest(Reference("data", "v2")))
+        assert 0 < first.meter.received < whole
+        resumed = place.pull("node", "v2").bytes_transferred
+        again = first.meter.received + resumed - whole
+        assert again < 8 * KiB  # record, placement, and the pack that was stopped
+        assert resumed < whole - 8 * KiB
+        place.check("node", "v2", after)
+
+
+def test_T26_a_note_that_lies_is_found_out_and_nothing_is_written_through_a_link(
+    tmp_path: Path,
+) -> None:
+    """A staging folder where all seems to be here; its files are linked elsewhere too."""
+    place, outside = Place(tmp_path), tmp_path / "outside"
+    outside.mkdir()
+    with small(dead_share=1.0):
+        after = in_part(place)
+        node = place.node("node")
+        record = versions.resolve(node.remote, Reference("data", "v2"))
+        placement, _ = placements.read(node.remote, record.placement)
+        staging.begin(node.folders.staging(record.tree), placement)
+        files = FrameFiles(str(node.folders.staging(record.tree)), placement)
+        for at, entry in enumerate(placement.files):
+            data = bytearray(after[entry.path])
+            data[len(data) // 2] ^= at == 0
+            Path(files.location(at)).write_bytes(data)
+            os.link(files.location(at), outside / entry.path)
+        assert not files.is_whole(0)
+        for frame in range(len(placement.frames)):
+            digest = files.used_digest(frame)
+            assert digest is not None
+            journal.note(Path(files.folder), frame, digest)
+        before = signature_of(outside)
+        place.check("node", "v2", after)
+    assert signature_of(outside) == before
+
+
+def rot(path: Path) -> None:
+    """Changes bytes in place and puts size and times back, as a bad disk or a bad tool would."""
+    facts = os.stat(path)
+    path.chmod(0o644)
+    path.write_bytes(path.read_bytes().replace(b"id", b"ID", 20))
+    os.utime(path, ns=(facts.st_atime_ns, facts.st_mtime_ns))
+    path.chmod(0o444)
+
+
+def test_T32_a_damaged_base_is_not_what_the_remote_holds(tmp_path: Path) -> None:
+    """Its records are those of the source, but not those of its frames."""
+    place, files = Place(tmp_path), {"a": b"".join(lines(1)), "b": b"".join(lines(2))}
+    with small():
+        place.push(Push(files, None), [])
+        folder = Path(place.pull("pusher", "v1").path)
+        rot(folder / "a")
+        copied = {name: (folder / name).read_bytes() + b"edited\n" for name in files}
+        report = place.push(Push(copied, -1), ["v1"])
+        assert report.bytes_reused > len(files["b"]) / 2
+        place.check("fresh", "v2", copied)
+
+
+def test_T32_spans_of_a_damaged_file_are_fetched_instead(tmp_path: Path) -> None:
+    place, files = Place(tmp_path), {"a": b"".join(lines(1))}
+    after = {"a": b"".join(lines(1)[3:])}
+    with small():
+        place.push(Push(files, None), [])
+        place.push(Push(after, -1), ["v1"])
+        rot(Path(place.pull("node", "v1").path) / "a")
+        place.check("node", "v2", after)

@@ -125,6 +125,12 @@ def test_equal_hashes_of_other_lengths_are_other_records() -> None:
     assert list(table.match(units_of([(7, 11), (8, 5)]))) == [Span(11, 10, 5)]
 
 
+def test_what_follows_with_an_equal_hash_but_another_length_is_not_taken() -> None:
+    items = [(1, 1), (7, 10), (1, 1), (2, 2), (7, 11)]
+    table = RecordTable(iter([Chunk(0, units_of(items))]))
+    assert list(table.match(units_of([(2, 2), (7, 10)]))) == [Span(0, 12, 2), Span(2, 1, 10)]
+
+
 def test_what_does_not_touch_in_the_base_is_not_one_span() -> None:
     items = [(1, 10), (2, 10)]
     chunks = [Chunk(0, units_of(items[:1])), Chunk(11, units_of(items[1:]))]
