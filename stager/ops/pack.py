@@ -76,7 +76,7 @@ def place(workspace: Workspace, source: Source, base: Base | None) -> Packed:
     """What `pack` would do, with nothing sent."""
     packing = _Packing(workspace, source, base, compare(workspace, source, base))
     for finished in packing.packs():
-        packing.count(len(finished.data), 0)
+        packing.count(len(finished.data), len(_index(finished)))
     return packing.finish()
 
 
@@ -133,8 +133,7 @@ class _Packing:
         store = self.workspace.remote
         if _is_there(store, key, len(finished.data)):
             return
-        frames = [(each.offset, each.units) for each in finished.frames if each.units]
-        index = record_indexes.packed(frames) if frames else b""
+        index = _index(finished)
         if index:
             record_indexes.write(store, key, index)
         store.put(key, finished.data)
@@ -259,6 +258,12 @@ class _Group:
         frame = RawFrame(b"".join(self.parts), self.members)
         self.parts, self.members, self.size = [], [], 0
         return frame
+
+
+def _index(finished: FinishedPack) -> bytes:
+    return record_indexes.packed(
+        [(each.offset, each.units) for each in finished.frames if each.units]
+    )
 
 
 def _is_there(store: ObjectStore, key: str, size: int) -> bool:

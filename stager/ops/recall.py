@@ -61,7 +61,9 @@ class Base:
     """An earlier version: its placement, what it offers by digest, and its records."""
 
     placement: Placement
+    name: str = ""
     records: Records | None = None
+    by_index: bool = False  # something here, or in what it was made from, is known by hashes alone
     frames: dict[bytes, int] = field(init=False)
     files: dict[Digest, int] = field(init=False)
     paths: dict[str, int] = field(init=False)
@@ -78,13 +80,14 @@ class Base:
 def recall(workspace: Workspace, record: VersionRecord, bytes_raw: int) -> Base:
     """The base of a push of `bytes_raw` bytes; reads the index only where it can pay."""
     placement, _ = placements.read(workspace.remote, record.placement)
-    base = Base(placement)
+    base = Base(placement, f"{record.name}@{record.version}", by_index=record.is_matched_by_index)
     found = staged_versions.find(workspace.folders, record.name, record.version)
     if found is not None and found.receipt.tree == record.tree and found.is_intact():
         base.records = StagedRecords(placement, str(found.folder))
     elif record.bytes_raw < INDEX_SHARE * bytes_raw:
         indexed = _indexes(workspace, placement)
-        base.records = IndexedRecords(placement, indexed) if indexed else None
+        if indexed:
+            base.records, base.by_index = IndexedRecords(placement, indexed), True
     return base
 
 
@@ -110,9 +113,10 @@ class StagedRecords:
                 continue
             address = self._starts[at]
             for number, block in enumerate(_blocks(self._location(at))):
-                if number == 0 and not holds_records(block):
+                if holds_records(block):
+                    yield Chunk(address, units(block))
+                elif number == 0:
                     break
-                yield Chunk(address, units(block))
                 address += len(block)
 
     def slices(self, address: int, length: int) -> Iterator[Slice]:

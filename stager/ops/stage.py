@@ -179,8 +179,12 @@ class _Filling:
 
     def _unproven(self, files: FrameFiles) -> list[int]:
         """Files with bytes that no digest of a frame stands for."""
+        placement = self._planned.placement
+        if self._planned.record.is_matched_by_index:
+            own = (at for at in range(len(placement.files)) if at not in self._planned.reuse.files)
+            return [at for at in own if placement.files[at].size]
         found = {span.file for span in self._planned.reuse.spans}
-        for frame in set(self._planned.placement.slice_frame):
+        for frame in set(placement.slice_frame):
             if not files.is_whole(frame):
                 found |= {use.file for use in files.uses(frame)}
         return sorted(found)
