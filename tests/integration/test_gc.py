@@ -11,14 +11,17 @@ from typing import Any
 
 import pytest
 
-from stager.errors import RetentionRefused, StorageUnavailable
+from stager.catalog import renewal
+from stager.errors import RetentionRefused, StorageError, StorageUnavailable
 from stager.model import layout
+from stager.model.names import parse_reference
 from stager.ops import gc as verb
 from stager.ops import sweep
 from stager.ops.gc import GcReport, GcRequest
+from stager.ops.push import PushRequest, push
 from stager.storage.local_store import TEMPORARY
 from stager.storage.resilient import Wrapper
-from stager.storage.store import ObjectInfo, ObjectStore
+from stager.storage.store import Data, ObjectInfo, ObjectStore
 from stager.workspace import Workspace
 from tests.integration.test_push import make
 from tests.support import corpus
@@ -447,3 +450,31 @@ def test_T50_a_push_of_what_is_old_garbage_makes_it_young(
     assert found["removed"] == 1
     local.ok(*NOW)
     assert local.run("push", source, "data", *options).code == 0
+
+
+@pytest.mark.parametrize("plain", [False, True], ids=["packs", "plain"])
+def test_T50_a_push_whose_objects_a_gc_took_at_that_moment_makes_no_version(
+    local: Stager, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plain: bool
+) -> None:
+    """The gc looked before they were sent again, and deleted after."""
+    source = make(tmp_path / "source", {"a": b"1" * 5000})
+    local.ok("push", source, "data", *(["--plain"] if plain else []))
+    local.ok("rm", "data@v1")
+    age(local)
+
+    class Late(Wrapper):
+        """Another machine's delete arrives right after our write."""
+
+        def put(self, key: str, data: Data) -> str:
+            """Writes, and the object is gone."""
+            etag = self.inner.put(key, data)
+            if key.startswith(("packs/", "plain/")):
+                self.inner.delete([key])
+            return etag
+
+    workspace = local.workspace()
+    workspace._stores[workspace.remote_url] = Late(workspace.remote)
+    monkeypatch.setattr(renewal, "SETTLE_SECONDS", 0.0)
+    with pytest.raises(StorageError, match="garbage"):
+        push(workspace, PushRequest(source, parse_reference("data"), plain=plain))
+    assert local.run("log", "data").code == 31
