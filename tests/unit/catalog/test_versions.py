@@ -278,3 +278,12 @@ def test_a_version_that_somebody_removed_at_once_was_made(store: ObstoreStore) -
 
     assert versions.commit(Quick(store), record(), None, never).version == "v1"
     assert versions.labels(store, "alpaca") == []
+
+
+def test_a_removed_label_is_refused_before_anything_is_written(store: ObstoreStore) -> None:
+    commit(store, "alpaca", "cleaned")
+    remove(store, "cleaned")
+    counted = Scripted(store)
+    with pytest.raises(VersionExists):
+        versions.commit(counted, record(), "cleaned", never)
+    assert "put" not in [kind for kind, _ in counted.asked]
