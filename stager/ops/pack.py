@@ -7,9 +7,7 @@ order, and sent by `uploads` threads, each pack after the index of its records.
 
 from __future__ import annotations
 
-import contextlib
 import threading
-import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -17,7 +15,7 @@ from typing import NamedTuple
 from blake3 import blake3
 
 from stager.catalog import record_indexes
-from stager.errors import ObjectNotFound
+from stager.catalog.renewal import Renewal
 from stager.events import Advanced, Began
 from stager.model.digest import Digest, digest_of
 from stager.model.layout import pack_key
@@ -30,12 +28,10 @@ from stager.packs import source as sources
 from stager.packs.assembler import FinishedPack, assemble
 from stager.packs.codec import Bytes, Encoded, encode, record_units
 from stager.packs.source import SMALL_FILE, Source, SourceFile
-from stager.storage.store import ObjectStore
 from stager.transfer.workers import for_each, in_order
 from stager.workspace import Workspace
 
 AHEAD = 4  # frames waiting for their turn beside those being encoded
-FRESH_SECONDS = 3600
 
 
 class Member(NamedTuple):
@@ -69,6 +65,8 @@ def pack(workspace: Workspace, source: Source, base: Base | None) -> Packed:
     packing = _Packing(workspace, source, base, compare(workspace, source, base))
     workspace.listener(Began("push", packing.bytes_new()))
     for_each(packing.packs(), packing.upload, workspace.config.transfer.uploads)
+    renewal = packing.renewal
+    for_each(renewal.settled(), renewal.check, workspace.config.transfer.connections)
     return packing.finish()
 
 
@@ -95,6 +93,10 @@ class _Packing:
     _pending: dict[int, None] = field(default_factory=dict)
     _taken: dict[int, int] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
+    renewal: Renewal = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.renewal = Renewal(self.workspace.remote)
 
     def bytes_new(self) -> int:
         """What the base lacks, raw."""
@@ -131,7 +133,7 @@ class _Packing:
         """
         key = pack_key(finished.digest)
         store = self.workspace.remote
-        if _is_there(store, key, len(finished.data)):
+        if self.renewal.is_there(key, len(finished.data)):
             return
         index = _index(finished)
         if index:
@@ -264,14 +266,3 @@ def _index(finished: FinishedPack) -> bytes:
     return record_indexes.packed(
         [(each.offset, each.units) for each in finished.frames if each.units]
     )
-
-
-def _is_there(store: ObjectStore, key: str, size: int) -> bool:
-    """Packs are named by content and appear whole, so the right size is the right pack.
-
-    One that may be old enough for `gc` to take is sent again, which makes it young.
-    """
-    with contextlib.suppress(ObjectNotFound):
-        found = store.head(key)
-        return found.size == size and abs(time.time() - found.modified) < FRESH_SECONDS
-    return False
