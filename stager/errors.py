@@ -18,11 +18,13 @@
         VersionNotFound            31
         TagMoved                   32
         VersionExists              33
+        VersionHeld                34   a tag points to it
       CacheError                   40
         DiskFull                   41
         CacheBusy                  42
         DestinationOccupied        43
       DataError                    50   input that cannot be a version
+      RetentionRefused             60   deleting was not proven safe; nothing was deleted
     Cancelled                     130   outside the tree: `except StagerError` must not swallow it
 
 A class is a sentence and a number. The sentence is filled with the fields given to the
@@ -154,6 +156,12 @@ class VersionExists(VersionError):
     exit_code = 33
 
 
+class VersionHeld(VersionError):
+    """not removed, a tag points to it: {reference}"""
+
+    exit_code = 34
+
+
 class CacheError(StagerError):
     """{path}: {reason}"""
 
@@ -182,6 +190,12 @@ class DataError(StagerError):
     """{count} problem(s) in {where}:\n{listing}"""
 
     exit_code = 50
+
+
+class RetentionRefused(StagerError):
+    """nothing was deleted: {reason}"""
+
+    exit_code = 60
 
 
 class Cancelled(BaseException):

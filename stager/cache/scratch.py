@@ -1,9 +1,7 @@
-"""A folder in the cache for files that nobody keeps.
+"""A folder of the cache for one run: removed at its end, or by a later run if it was killed.
 
-    <cache>/staging/scratch-<pid>-<random>/
-
-It goes when its user is done or fails. One whose process was killed is removed by the next
-who makes one: the folder itself is locked while it is used.
+`<cache>/staging/scratch-<16 hex>` is held by flock on the folder itself, so one whose process
+died is known by its free lock, however old it is.
 """
 
 from __future__ import annotations
@@ -18,19 +16,19 @@ from stager.cache.folders import Folders
 from stager.cache.locks import exclusive, try_lock
 from stager.events import Listener
 
-_PREFIX = "scratch-"
+PREFIX = "scratch-"
 
 
 @contextlib.contextmanager
 def scratch(folders: Folders, listener: Listener) -> Iterator[Path]:
-    """An empty folder on the cache's disk; gone afterwards with all that is in it."""
-    parent = folders.root / "staging"
-    parent.mkdir(parents=True, exist_ok=True)
-    folder = parent / f"{_PREFIX}{os.getpid()}-{os.urandom(4).hex()}"
+    """A new, empty folder that exists until the block ends; sweeps those of dead runs."""
+    folder = folders.staging(f"{PREFIX}{os.urandom(8).hex()}")
     with exclusive(folders.lock("scratch"), listener):
-        _sweep(parent)
-        folder.mkdir()
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        for other in sorted(folder.parent.glob(f"{PREFIX}*")):
+            _sweep(other)
+        folder.mkdir(mode=0o700)
+        descriptor = _open(folder)
         try_lock(descriptor, folder)
     try:
         yield folder
@@ -39,12 +37,15 @@ def scratch(folders: Folders, listener: Listener) -> Iterator[Path]:
         os.close(descriptor)
 
 
-def _sweep(parent: Path) -> None:
-    for left in parent.glob(f"{_PREFIX}*"):
-        with contextlib.suppress(OSError):
-            descriptor = os.open(left, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-            try:
-                if try_lock(descriptor, left):
-                    shutil.rmtree(left, ignore_errors=True)
-            finally:
-                os.close(descriptor)
+def _sweep(folder: Path) -> None:
+    with contextlib.suppress(OSError):
+        descriptor = _open(folder)
+        try:
+            if try_lock(descriptor, folder):
+                shutil.rmtree(folder, ignore_errors=True)
+        finally:
+            os.close(descriptor)
+
+
+def _open(folder: Path) -> int:
+    return os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import zstandard
 
 from stager.errors import DigestMismatch, ManifestInvalid
+from stager.model import holdings
 from stager.model import placement as placements
 from stager.model.digest import digest_of
+from stager.model.holdings import Holdings
 from stager.model.layout import placement_key
 from stager.model.placement import Placement
 from stager.model.version import PlacementKey
@@ -35,8 +37,18 @@ def read(store: ObjectStore, key: PlacementKey) -> tuple[Placement, Data]:
     return unpack(stored, key.key, key.raw), stored
 
 
+def read_holdings(store: ObjectStore, key: PlacementKey) -> Holdings:
+    """Which objects the placement refers to, checked as far as that goes."""
+    stored = store.get(key.key, 0, key.stored)
+    return holdings.decode(_decompressed(stored, key.key, key.raw), key.key)
+
+
 def unpack(stored: Data, key: str, raw_size: int | None = None) -> Placement:
     """The placement in stored bytes; its digest must be the one in `key`."""
+    return placements.decode(_decompressed(stored, key, raw_size), key)
+
+
+def _decompressed(stored: Data, key: str, raw_size: int | None) -> bytes:
     try:
         promised = zstandard.frame_content_size(stored)
         if raw_size is not None and promised != raw_size:
@@ -49,4 +61,4 @@ def unpack(stored: Data, key: str, raw_size: int | None = None) -> Placement:
     if not key.endswith("/" + digest.hex):
         expected = key.rpartition("/")[2]
         raise DigestMismatch(key=key, offset=0, expected=expected, actual=digest.hex)
-    return placements.decode(raw, key)
+    return raw

@@ -13,13 +13,15 @@ from stager.model.records import Units
 from stager.storage.store import Data, ObjectStore
 
 LEVEL = 3
-MAX_RAW = 1024**3
+MAX_RAW = 64 * 1024**2  # five million units: of packs that compress a hundred times, none is kept
 
 
 def packed(frames: list[tuple[int, Units]]) -> bytes:
-    """The index as it is stored."""
-    compressor = zstandard.ZstdCompressor(level=LEVEL, write_checksum=True)
-    return compressor.compress(record_index.encode(frames))
+    """The index as it is stored; empty where there is nothing to tell, or too much."""
+    raw = record_index.encode(frames) if frames else b""
+    if not 0 < len(raw) <= MAX_RAW:
+        return b""
+    return zstandard.ZstdCompressor(level=LEVEL, write_checksum=True).compress(raw)
 
 
 def write(store: ObjectStore, pack: str, data: bytes) -> None:

@@ -30,7 +30,7 @@ class TagMovement:
 def read(store: ObjectStore, name: str, tag: str) -> str | None:
     """The version a tag points to, None when there is no such tag."""
     sequence = _highest(store, name, tag)
-    return _movement(store, name, tag, sequence).version or None if sequence else None
+    return read_movement(store, name, tag, sequence).version or None if sequence else None
 
 
 def move(store: ObjectStore, name: str, tag: str, movement: TagMovement) -> None:
@@ -50,7 +50,7 @@ def everything(store: ObjectStore, name: str) -> dict[str, str]:
         parsed = layout.parse_tag_key(info.key)
         if parsed and parsed[0] == name:
             newest[parsed[1]] = max(newest.get(parsed[1], 0), parsed[2])
-    pointed = {tag: _movement(store, name, tag, at).version for tag, at in newest.items()}
+    pointed = {tag: read_movement(store, name, tag, at).version for tag, at in newest.items()}
     return {tag: version for tag, version in pointed.items() if version}
 
 
@@ -59,7 +59,8 @@ def _highest(store: ObjectStore, name: str, tag: str) -> int:
     return max((parsed[2] for parsed in found if parsed), default=0)
 
 
-def _movement(store: ObjectStore, name: str, tag: str, sequence: int) -> TagMovement:
+def read_movement(store: ObjectStore, name: str, tag: str, sequence: int) -> TagMovement:
+    """One movement of a tag; ManifestInvalid when it is none."""
     key = layout.tag_key(name, tag, sequence)
     data = bytes(store.get(key))
     try:

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Callable
 from dataclasses import replace
 
-from stager.catalog import tags
+from stager.catalog import removed, tags
 from stager.errors import (
     IntegrityError,
     ManifestInvalid,
@@ -28,10 +28,10 @@ def read(store: ObjectStore, name: str, label: str) -> VersionRecord:
 
     A version adopted by ETag costs one request more: its confirmed record, if there is one.
     """
-    record = _record(store, layout.version_key(name, label), name, label)
+    record = read_at(store, layout.version_key(name, label), name, label)
     if not record.is_hashed:
         with contextlib.suppress(ObjectNotFound):
-            return _record(store, layout.verified_key(name, label), name, label)
+            return read_at(store, layout.verified_key(name, label), name, label)
     return record
 
 
@@ -41,13 +41,14 @@ def confirm(store: ObjectStore, record: VersionRecord) -> None:
     try:
         store.create(key, record.encode())
     except PreconditionFailed:
-        other = _record(store, key, record.name, record.version)
+        other = read_at(store, key, record.name, record.version)
         if other.tree != record.tree:
             reason = f"somebody pulled other content before: {other.tree}, here {record.tree}"
             raise IntegrityError(where=f"{record.name}@{record.version}", reason=reason) from None
 
 
-def _record(store: ObjectStore, key: str, name: str, label: str) -> VersionRecord:
+def read_at(store: ObjectStore, key: str, name: str, label: str) -> VersionRecord:
+    """The record at a key, which must be one of this version; ObjectNotFound without one."""
     data = store.get(key)
     if len(data) > MAX_RECORD_BYTES:
         raise ManifestInvalid(where=key, kind="version record", reason=f"{len(data)} bytes")
@@ -94,7 +95,9 @@ def resolve(store: ObjectStore, reference: Reference) -> VersionRecord:
             try:
                 return read(store, name, target)
             except ObjectNotFound as problem:
-                nearest = f"; the tag points to {target}, which is gone"
+                gone = removed.when(store, name, target)
+                nearest = f"; the tag points to {target}, which "
+                nearest += f"was removed on {gone}" if gone else "is gone"
                 raise VersionNotFound(reference=str(reference), nearest=nearest) from problem
     known = labels(store, name)
     if reference.is_latest and known:
@@ -108,11 +111,13 @@ def commit(
     """Writes the record under `label`, or under the next free number; what was written.
 
     The create-only write decides races: of two pushes of the same number one gets the
-    next. VersionExists when a given label is taken.
+    next. VersionExists when a given label is taken, or was until it was removed.
     """
     if label is not None:
         if tags.read(store, record.name, label) is not None:
             raise VersionExists(reference=f"{record.name}@{label}", hint="that name is a tag")
+        if (gone := removed.when(store, record.name, label)) and not _exists(store, record, label):
+            raise VersionExists(reference=f"{record.name}@{label}", hint=_given_once(gone))
         return _create(store, replace(record, version=label))
     number = next_number(store, record.name)
     for attempt in range(RACES):
@@ -124,22 +129,50 @@ def commit(
 
 
 def next_number(store: ObjectStore, name: str) -> int:
-    """One above the highest numbered version."""
-    return max((names.version_number(label) or 0 for label in labels(store, name)), default=0) + 1
+    """One above the highest number that a version has or had.
+
+    Removals are listed last: a version that is removed meanwhile is in one of the listings.
+    """
+    known = [*labels(store, name), *removed.labels(store, name)]
+    return max((names.version_number(label) or 0 for label in known), default=0) + 1
 
 
 def _create(store: ObjectStore, record: VersionRecord) -> VersionRecord:
+    key, data = layout.version_key(record.name, record.version), record.encode()
+    reference = f"{record.name}@{record.version}"
     try:
-        store.create(layout.version_key(record.name, record.version), record.encode())
+        store.create(key, data)
     except PreconditionFailed as problem:
-        raise VersionExists(reference=f"{record.name}@{record.version}") from problem
+        raise VersionExists(reference=reference) from problem
+    # Somebody may have made and removed another version of that name since we looked. A
+    # removal with our own bytes is one of this very version, by somebody who was quick.
+    if removed.content(store, record.name, record.version) not in (None, data):
+        store.delete([key])
+        gone = removed.when(store, record.name, record.version)
+        raise VersionExists(reference=reference, hint=_given_once(gone))
     return record
 
 
+def _exists(store: ObjectStore, record: VersionRecord, label: str) -> bool:
+    with contextlib.suppress(ObjectNotFound):
+        store.head(layout.version_key(record.name, label))
+        return True
+    return False
+
+
+def _given_once(gone: str) -> str:
+    return f"it was removed on {gone}; a label is given once, for nodes may hold the old one"
+
+
 def _not_found(store: ObjectStore, reference: Reference, known: list[str]) -> VersionNotFound:
-    if known:
+    selector = "" if reference.is_latest else reference.selector
+    if selector and (gone := removed.when(store, reference.name, selector)):
+        near = f"; it was removed on {gone}"
+    elif known:
         wanted = reference.selector or ""
         near = names.nearest(wanted, known) or f"; the latest is {known[-1]}"
+    elif removed.labels(store, reference.name):
+        near = "; all its versions were removed"
     else:
         near = names.nearest(reference.name, datasets(store)) or "; the remote has no such dataset"
     return VersionNotFound(reference=str(reference), nearest=near)

@@ -5,6 +5,7 @@ datasets/<name>/versions/<version>.json   version record, create-only
 datasets/<name>/verified/<version>.json   digests found by the first pull of an
                                           unhashed version, create-only
 datasets/<name>/removed/<version>.json    what a removed version was; its label is not given again
+datasets/<name>/removed/<version>.verified  the digests found for it, where there were any
 datasets/<name>/tags/<tag>/<seq>.json     create-only; the highest seq wins
 placements/<aa>/<digest>                  never rewritten
 packs/<aa>/<digest>                       never rewritten
@@ -15,6 +16,7 @@ plain/<name>/<tree>/<path>                files of a `--plain` version, as they 
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 from stager.model.digest import Digest
 
@@ -24,11 +26,47 @@ DATASETS = "datasets/"
 PACKS = "packs/"
 RECORDS = "records/"
 PLACEMENTS = "placements/"
+PLAIN = "plain/"
+
+# A push takes an object that it finds in its place for granted only while it is younger than
+# this; `gc` spares what is younger than twice as much. Seconds, by the store's clock.
+FRESH_SECONDS = 3600
+
+# What stager writes and nothing else, by kind: only such keys are ever counted or deleted.
+CONTENT = {
+    "indexes": re.compile(r"records/([0-9a-f]{2})/\1[0-9a-f]{62}"),
+    "packs": re.compile(r"packs/([0-9a-f]{2})/\1[0-9a-f]{62}"),
+    "placements": re.compile(r"placements/([0-9a-f]{2})/\1[0-9a-f]{62}"),
+    "plain": re.compile(r"plain/(?:[a-z0-9][a-z0-9._-]{0,99}/){1,4}[0-9a-f]{16}/.+", re.DOTALL),
+    "probes": re.compile(r"probes/[0-9a-f]{16}"),
+}
+PREFIXES = {
+    "indexes": RECORDS,
+    "packs": PACKS,
+    "placements": PLACEMENTS,
+    "plain": PLAIN,
+    "probes": PROBES,
+}
 
 _VERSION_KEY = re.compile(r"datasets/(?P<name>.+)/versions/(?P<version>[^/]+)\.json")
 _TAG_KEY = re.compile(
     r"datasets/(?P<name>.+)/tags/(?P<tag>[^/]+)/(?P<seq>[0-9]{10}|[1-9][0-9]{10,18})\.json"
 )
+_RECORD_KEY = re.compile(
+    r"datasets/(?P<name>.+)/(?:(?P<folder>versions|verified|removed)/(?P<version>[^/]+)\.json"
+    r"|removed/(?P<buried>[^/]+)\.verified)"
+)
+
+
+class RecordKey(NamedTuple):
+    """Which record lies at a key; `role` is versions, verified, removed or buried.
+
+    `buried` is the verified companion of a removed version.
+    """
+
+    role: str
+    name: str
+    version: str
 
 
 def versions_prefix(name: str) -> str:
@@ -54,6 +92,11 @@ def removed_prefix(name: str) -> str:
 def removed_key(name: str, version: str) -> str:
     """The record of a version that was removed."""
     return f"{removed_prefix(name)}{version}.json"
+
+
+def buried_key(name: str, version: str) -> str:
+    """The digests found for a version that was removed since."""
+    return f"{removed_prefix(name)}{version}.verified"
 
 
 def tags_prefix(name: str, tag: str = "") -> str:
@@ -83,7 +126,27 @@ def records_key(pack: str) -> str:
 
 def plain_key(name: str, tree: Digest, path: str) -> str:
     """A file of a plain version."""
-    return f"plain/{name}/{tree.hex[:16]}/{path}"
+    return f"{plain_folder(name, tree)}{path}"
+
+
+def plain_folder(name: str, tree: Digest) -> str:
+    """Below this lie the files of a plain version."""
+    return f"{PLAIN}{name}/{tree.hex[:16]}/"
+
+
+def is_content(kind: str, key: str) -> bool:
+    """Whether stager itself writes keys of this shape; see CONTENT."""
+    return CONTENT[kind].fullmatch(key) is not None
+
+
+def parse_record_key(key: str) -> RecordKey | None:
+    """Which record of a version lies at this key, None for any other key."""
+    match = _RECORD_KEY.fullmatch(key)
+    if match is None:
+        return None
+    if match["buried"]:
+        return RecordKey("buried", match["name"], match["buried"])
+    return RecordKey(match["folder"], match["name"], match["version"])
 
 
 def parse_version_key(key: str) -> tuple[str, str] | None:

@@ -9,7 +9,9 @@ with sorted keys:
      "files": n, "bytes_raw": n, "bytes_new": n, "provenance": {...}}
 
 `bytes_new` is what this version added to the store; `provenance` says where the content
-came from (a local path is reduced to its last name).
+came from (a local path is reduced to its last name), which version it shares content with
+(`base`) and how that was known (`matched`: by bytes, or by the hashes of a record index, here
+or in the base). What hashes alone say is proved by whoever pulls it.
 """
 
 from __future__ import annotations
@@ -24,6 +26,10 @@ from stager.model.digest import Digest
 FORMAT = 1
 MAX_RECORD_BYTES = 1024 * 1024
 MAX_PLACEMENT_RAW = 4 * 1024**3
+
+MATCHED = "matched"
+BY_BYTES = "by bytes"
+BY_INDEX = "by index"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +63,11 @@ class VersionRecord:
     def is_hashed(self) -> bool:
         """False for a version recorded by size and ETag only (`adopt --no-hash`)."""
         return Digest.parse(self.tree).is_proof
+
+    @property
+    def is_matched_by_index(self) -> bool:
+        """Whether some of the content was only known by hashes to be in the base."""
+        return self.provenance.get(MATCHED) == BY_INDEX
 
     def encode(self) -> bytes:
         """The bytes of the record."""

@@ -11,10 +11,10 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from stager.cache.frame_files import IN_WORK, FrameFiles, create
-from stager.cache.space import reserved
 from stager.errors import IntegrityError
 from stager.model.placement import Placement
 from stager.ops.fetch import fetch
+from stager.ops.reserve import reserved_bytes
 from stager.workspace import Workspace
 
 SAMPLE = 64 * 1024
@@ -69,7 +69,7 @@ class _AllBut:
 
 def _fetch(workspace: Workspace, files: FrameFiles, frames: set[int]) -> None:
     needed = sum(files.bytes_used(frame) for frame in frames)
-    with reserved(workspace.config.cache, needed, workspace.listener):
+    with reserved_bytes(workspace, Path(files.folder), needed):
         fetch(workspace, files.placement, sorted(frames), files.write)
 
 

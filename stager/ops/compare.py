@@ -164,7 +164,7 @@ class _Comparison:
     def _match(self, base: Base, pieces: Pieces, position: int, block: bytes) -> None:
         assert self.table is not None and base.records is not None
         view, done = memoryview(block), 0
-        if not self.table.is_empty:
+        if not self.table.is_empty and holds_records(block):
             for begin, address, length in self.table.match(units(block)):
                 if not base.records.same(address, view[begin : begin + length]):
                     continue

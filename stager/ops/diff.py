@@ -8,11 +8,13 @@ into a folder that goes afterwards.
 from __future__ import annotations
 
 import contextlib
+import os
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from stager.cache.leases import Lessee
 from stager.cache.scratch import scratch
 from stager.errors import UsageError
 from stager.events import Advanced, Began, Warned
@@ -109,7 +111,15 @@ def diff(workspace: Workspace, request: DiffRequest, dry_run: bool = False) -> D
     """
     if request.limit < 0:
         raise UsageError(reason=f"--limit {request.limit}: a number of records, 0 for all")
-    before, after = sides(workspace, request.before, request.after)
+    lessee = Lessee(workspace.folders, os.getpid(), lasting=False)
+    try:
+        return _diff(workspace, request, dry_run, lessee)
+    finally:
+        lessee.release()
+
+
+def _diff(workspace: Workspace, request: DiffRequest, dry_run: bool, lessee: Lessee) -> DiffReport:
+    before, after = sides(workspace, request.before, request.after, lessee)
     planned = _Plan(before, after, tree_diff.compare(before.files, after.files))
     found: dict[str, RecordDiff] = {}
     if planned.tree.changed and not dry_run:

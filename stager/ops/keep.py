@@ -6,13 +6,13 @@ the second sends, hashing again, so that what was sent is what was hashed.
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from blake3 import blake3
 
-from stager.errors import ObjectNotFound, SourceChanged
+from stager.catalog.renewal import Renewal
+from stager.errors import SourceChanged
 from stager.events import Advanced, Began
 from stager.model.digest import Digest
 from stager.model.layout import plain_key
@@ -46,14 +46,20 @@ def keep(workspace: Workspace, name: str, source: Source, dry_run: bool = False)
         return Packed(placement, source.bytes_raw, 0)
     stored: list[int] = []
     digests = {entry.path: entry.digest for entry in tree.files}
+    renewal = Renewal(workspace.remote)
 
     def send(file: SourceFile) -> None:
         key = plain_key(name, tree.digest(), file.path)
-        if _send(workspace, file, key, digests[file.path]):
+        if renewal.is_there(key, file.size):
+            workspace.listener(Advanced(file.size))
+        else:
+            _send(workspace, file, key, digests[file.path])
             stored.append(file.size)
 
     workspace.listener(Began("push", source.bytes_raw))
-    for_each(source.files, send, workspace.config.transfer.connections)
+    connections = workspace.config.transfer.connections
+    for_each(source.files, send, connections)
+    for_each(renewal.settled(), renewal.check, connections)
     return Packed(placement, sum(stored), source.bytes_raw - sum(stored))
 
 
@@ -89,18 +95,12 @@ def _placement(name: str, tree: Tree, cuts: list[Cut]) -> Placement:
     )
 
 
-def _send(workspace: Workspace, file: SourceFile, key: str, digest: Digest) -> bool:
-    """Whether the file had to be sent; a repeated push finds what is there."""
+def _send(workspace: Workspace, file: SourceFile, key: str, digest: Digest) -> None:
     store = workspace.remote
-    with contextlib.suppress(ObjectNotFound):
-        if store.head(key).size == file.size:
-            workspace.listener(Advanced(file.size))
-            return False
     if file.size <= SINGLE_PUT:
         store.put(key, b"".join(_Parts(workspace, file, digest)))
     else:
         store.put_stream(key, _Parts(workspace, file, digest))
-    return True
 
 
 @dataclass(frozen=True, slots=True)

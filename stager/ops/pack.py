@@ -7,9 +7,7 @@ order, and sent by `uploads` threads, each pack after the index of its records.
 
 from __future__ import annotations
 
-import contextlib
 import threading
-import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -17,7 +15,7 @@ from typing import NamedTuple
 from blake3 import blake3
 
 from stager.catalog import record_indexes
-from stager.errors import ObjectNotFound
+from stager.catalog.renewal import Renewal
 from stager.events import Advanced, Began
 from stager.model.digest import Digest, digest_of
 from stager.model.layout import pack_key
@@ -30,12 +28,10 @@ from stager.packs import source as sources
 from stager.packs.assembler import FinishedPack, assemble
 from stager.packs.codec import Bytes, Encoded, encode, record_units
 from stager.packs.source import SMALL_FILE, Source, SourceFile
-from stager.storage.store import ObjectStore
 from stager.transfer.workers import for_each, in_order
 from stager.workspace import Workspace
 
 AHEAD = 4  # frames waiting for their turn beside those being encoded
-FRESH_SECONDS = 3600
 
 
 class Member(NamedTuple):
@@ -69,6 +65,8 @@ def pack(workspace: Workspace, source: Source, base: Base | None) -> Packed:
     packing = _Packing(workspace, source, base, compare(workspace, source, base))
     workspace.listener(Began("push", packing.bytes_new()))
     for_each(packing.packs(), packing.upload, workspace.config.transfer.uploads)
+    renewal = packing.renewal
+    for_each(renewal.settled(), renewal.check, workspace.config.transfer.connections)
     return packing.finish()
 
 
@@ -76,7 +74,7 @@ def place(workspace: Workspace, source: Source, base: Base | None) -> Packed:
     """What `pack` would do, with nothing sent."""
     packing = _Packing(workspace, source, base, compare(workspace, source, base))
     for finished in packing.packs():
-        packing.count(len(finished.data), 0)
+        packing.count(len(finished.data), len(_index(finished)))
     return packing.finish()
 
 
@@ -95,6 +93,10 @@ class _Packing:
     _pending: dict[int, None] = field(default_factory=dict)
     _taken: dict[int, int] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
+    renewal: Renewal = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.renewal = Renewal(self.workspace.remote)
 
     def bytes_new(self) -> int:
         """What the base lacks, raw."""
@@ -131,10 +133,9 @@ class _Packing:
         """
         key = pack_key(finished.digest)
         store = self.workspace.remote
-        if _is_there(store, key, len(finished.data)):
+        if self.renewal.is_there(key, len(finished.data)):
             return
-        frames = [(each.offset, each.units) for each in finished.frames if each.units]
-        index = record_indexes.packed(frames) if frames else b""
+        index = _index(finished)
         if index:
             record_indexes.write(store, key, index)
         store.put(key, finished.data)
@@ -164,6 +165,8 @@ class _Packing:
     def _raw_frames(self) -> Iterator[RawFrame]:
         group = _Group()
         for at, file in enumerate(self.source.files):
+            if not file.size:
+                sources.read(file)  # still empty? and what was promised of it is looked at
             for number, (frame, start, length) in enumerate(self.delta.of(at, file.size)):
                 if frame != NEW:
                     continue
@@ -259,12 +262,7 @@ class _Group:
         return frame
 
 
-def _is_there(store: ObjectStore, key: str, size: int) -> bool:
-    """Packs are named by content and appear whole, so the right size is the right pack.
-
-    One that may be old enough for `gc` to take is sent again, which makes it young.
-    """
-    with contextlib.suppress(ObjectNotFound):
-        found = store.head(key)
-        return found.size == size and abs(time.time() - found.modified) < FRESH_SECONDS
-    return False
+def _index(finished: FinishedPack) -> bytes:
+    return record_indexes.packed(
+        [(each.offset, each.units) for each in finished.frames if each.units]
+    )

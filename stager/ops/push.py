@@ -8,15 +8,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from stager.catalog import placements, remote, versions
-from stager.errors import ObjectNotFound, UsageError, VersionExists
+from stager.errors import ObjectNotFound, UsageError, VersionExists, problems
 from stager.events import Noted, Warned
 from stager.model.names import LATEST, Reference
 from stager.model.placement import Placement
-from stager.model.version import PlacementKey, VersionRecord
+from stager.model.version import BY_BYTES, BY_INDEX, MATCHED, PlacementKey, VersionRecord
 from stager.ops.keep import keep
 from stager.ops.pack import Packed, pack, place
-from stager.ops.recall import recall
-from stager.packs.source import Source, scan
+from stager.ops.recall import Base, recall
+from stager.packs.source import Source, broken_promises, scan
 from stager.storage.store import ObjectStore
 from stager.workspace import Workspace, utc_now
 
@@ -69,13 +69,30 @@ class PushReport:
 
 def push(workspace: Workspace, request: PushRequest, dry_run: bool = False) -> PushReport:
     """Stores the content, then its placement, then the record that makes it a version."""
-    _check(request)
+    check_label_is_free(request.reference)
     source = scan(request.source)
+    provenance = {"kind": "push", "source": request.source.absolute().name}
+    return push_source(workspace, request, source, provenance, dry_run)
+
+
+def push_source(
+    workspace: Workspace,
+    request: PushRequest,
+    source: Source,
+    provenance: Mapping[str, str],
+    dry_run: bool = False,
+) -> PushReport:
+    """As `push`, of files that were found already and may lie anywhere.
+
+    DataError naming every file that is not what was promised of it; then nothing is made.
+    """
     _tell(workspace, source)
     opened = remote.open_for_reading(workspace.remote) if dry_run else writable(workspace)
     parent = _parent(opened, request.reference.name)
-    base = _base(opened, request, parent)
+    base = _base(workspace, opened, request, parent, source)
     packed = _store(workspace, request, source, base, dry_run)
+    if findings := broken_promises(source):
+        raise problems(source.root, findings)
     tree = packed.placement.tree().digest()
     if parent is not None and parent.tree == str(tree) and request.reference.selector is None:
         return replace(_report(workspace, request, packed, parent, dry_run), created=False)
@@ -91,12 +108,12 @@ def push(workspace: Workspace, request: PushRequest, dry_run: bool = False) -> P
         files=len(packed.placement.files),
         bytes_raw=packed.placement.bytes_raw,
         bytes_new=packed.bytes_stored,
-        provenance={"kind": "push", "source": request.source.absolute().name},
+        provenance={**provenance, **_shared_with(base)},
     )
     if not dry_run:
         record = publish(workspace, opened, record, packed.placement)
     report = _report(workspace, request, packed, record, dry_run)
-    return replace(report, base=f"{base.name}@{base.version}" if base else "")
+    return replace(report, base=base.name if base else "")
 
 
 def writable(workspace: Workspace) -> ObjectStore:
@@ -129,8 +146,9 @@ def publish(
         raise
 
 
-def _check(request: PushRequest) -> None:
-    if request.reference.selector == LATEST:
+def check_label_is_free(reference: Reference) -> None:
+    """UsageError for `name@latest`, which is no label of a version."""
+    if reference.selector == LATEST:
         raise UsageError(reason="a version cannot be called 'latest'")
 
 
@@ -140,24 +158,34 @@ def _parent(store: ObjectStore, name: str) -> VersionRecord | None:
 
 
 def _base(
-    store: ObjectStore, request: PushRequest, parent: VersionRecord | None
-) -> VersionRecord | None:
+    workspace: Workspace,
+    store: ObjectStore,
+    request: PushRequest,
+    parent: VersionRecord | None,
+    source: Source,
+) -> Base | None:
     if request.plain or request.alone:
         return None
-    return versions.resolve(store, request.base) if request.base else parent
+    record = versions.resolve(store, request.base) if request.base else parent
+    return recall(workspace, record, source.bytes_raw) if record else None
+
+
+def _shared_with(base: Base | None) -> dict[str, str]:
+    if base is None:
+        return {}
+    return {"base": base.name, MATCHED: BY_INDEX if base.by_index else BY_BYTES}
 
 
 def _store(
     workspace: Workspace,
     request: PushRequest,
     source: Source,
-    base: VersionRecord | None,
+    base: Base | None,
     dry_run: bool,
 ) -> Packed:
     if request.plain:
         return keep(workspace, request.reference.name, source, dry_run)
-    opened = recall(workspace, base, source.bytes_raw) if base else None
-    return place(workspace, source, opened) if dry_run else pack(workspace, source, opened)
+    return place(workspace, source, base) if dry_run else pack(workspace, source, base)
 
 
 def _tell(workspace: Workspace, source: Source) -> None:

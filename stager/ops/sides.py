@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from blake3 import blake3
 
+from stager.cache.leases import Lessee
 from stager.cache.staged import Staged
 from stager.catalog import placements, versions
 from stager.errors import IntegrityError, UsageError
@@ -56,14 +57,16 @@ class _Meant(NamedTuple):
     reference: Reference | None
 
 
-def sides(workspace: Workspace, before: str, after: str) -> tuple[Side, Side]:
+def sides(workspace: Workspace, before: str, after: str, lessee: Lessee) -> tuple[Side, Side]:
     """Both sides; UsageError names every argument that is neither path nor reference.
+
+    A staged version is leased to `lessee`, so that it stays while it is read.
 
     Also when a version was adopted by ETag and never read: nothing proves its files equal to
     any others.
     """
     meant = _meant(workspace, (before, after))
-    found = [_side(workspace, each) for each in meant]
+    found = [_side(workspace, each, lessee) for each in meant]
     unread = [side.name for side in found if not all(file.digest.is_proof for file in side.files)]
     if unread:
         names = " and ".join(dict.fromkeys(unread))
@@ -95,14 +98,14 @@ def _meant(workspace: Workspace, texts: tuple[str, str]) -> list[_Meant]:
     return found
 
 
-def _side(workspace: Workspace, meant: _Meant) -> Side:
+def _side(workspace: Workspace, meant: _Meant, lessee: Lessee) -> Side:
     if meant.path is not None:
         return _path(workspace, meant.text, meant.path)
     assert meant.reference is not None
-    if found := ready(workspace, meant.reference):
+    if found := ready(workspace, meant.reference, lessee):
         return _staged(workspace, found)
     record = versions.resolve(workspace.remote, meant.reference)
-    found = ready(workspace, Reference(record.name, record.version))
+    found = ready(workspace, Reference(record.name, record.version), lessee)
     if found and (found.receipt.tree == record.tree or not record.is_hashed):
         return _staged(workspace, found)
     placement, _ = placements.read(workspace.remote, record.placement)

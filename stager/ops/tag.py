@@ -9,6 +9,7 @@ from stager.catalog.tags import TagMovement
 from stager.errors import ObjectNotFound, UsageError, VersionExists
 from stager.model import names
 from stager.model.names import LATEST, Reference
+from stager.model.version import VersionRecord
 from stager.workspace import Workspace, utc_now
 
 
@@ -32,6 +33,7 @@ def tag(workspace: Workspace, reference: Reference, label: str, dry_run: bool = 
     before = tags.read(store, record.name, label)
     if not dry_run and before != record.version:
         _move(workspace, record.name, label, record.version)
+        _check_still_there(workspace, record, label, before)
     return TagReport(record.name, label, record.version, before, dry_run)
 
 
@@ -47,6 +49,20 @@ def untag(workspace: Workspace, name: str, label: str, dry_run: bool = False) ->
 def _move(workspace: Workspace, name: str, label: str, version: str) -> None:
     store = remote.open_for_writing(workspace.remote, workspace.listener)
     tags.move(store, name, label, TagMovement(version, utc_now(), workspace.config.author))
+
+
+def _check_still_there(
+    workspace: Workspace, record: VersionRecord, label: str, before: str | None
+) -> None:
+    """Against `rm` at the same moment: it looks at the tags when the record is gone.
+
+    So one of us sees the other; what is gone gets no tag, and the error says so.
+    """
+    try:
+        versions.read(workspace.remote, record.name, record.version)
+    except ObjectNotFound:
+        _move(workspace, record.name, label, before or "")
+        versions.resolve(workspace.remote, Reference(record.name, record.version))
 
 
 def _check(label: str) -> None:

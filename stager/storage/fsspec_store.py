@@ -122,6 +122,10 @@ class FsspecStore:
             if info is not None and info.key.startswith(prefix):
                 yield info
 
+    def unfinished(self) -> Iterator[ObjectInfo]:
+        """See ObjectStore.unfinished."""
+        return iter(())
+
     def delete(self, keys: Iterable[str]) -> None:
         """See ObjectStore.delete."""
         for key in keys:

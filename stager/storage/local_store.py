@@ -82,7 +82,14 @@ class LocalStore:
         folder = prefix.rpartition("/")[0]
         with self._translated(prefix):
             for key, facts in _walk(self._folder(folder), f"{folder}/" if folder else ""):
-                if key.startswith(prefix):
+                if key.startswith(prefix) and not _is_temporary(key):
+                    yield ObjectInfo(key, facts.st_size, _etag(facts), facts.st_mtime)
+
+    def unfinished(self) -> Iterator[ObjectInfo]:
+        """See ObjectStore.unfinished: temporary files, those of running writers among them."""
+        with self._translated(""):
+            for key, facts in _walk(self.root, ""):
+                if _is_temporary(key):
                     yield ObjectInfo(key, facts.st_size, _etag(facts), facts.st_mtime)
 
     def delete(self, keys: Iterable[str]) -> None:
@@ -199,7 +206,7 @@ def _walk(folder: Path, prefix: str) -> Iterator[tuple[str, os.stat_result]]:
     """Regular files below `folder` in byte order of their keys: a folder sorts as `name/`."""
     try:
         with os.scandir(folder) as found:
-            entries = [entry for entry in found if not entry.name.startswith(TEMPORARY)]
+            entries = list(found)
     except _MISSING:
         return
     named = [(entry.name + "/" * entry.is_dir(follow_symlinks=False), entry) for entry in entries]
@@ -207,7 +214,15 @@ def _walk(folder: Path, prefix: str) -> Iterator[tuple[str, os.stat_result]]:
         if name.endswith("/"):
             yield from _walk(folder / entry.name, prefix + name)
         else:
-            with contextlib.suppress(OSError):  # a link to nothing or to itself
+            try:
                 facts = entry.stat()
-                if stat.S_ISREG(facts.st_mode):
-                    yield prefix + name, facts
+            except OSError as problem:
+                if problem.errno in (errno.ENOENT, errno.ELOOP, errno.ENOTDIR):
+                    continue  # gone meanwhile, or a link to nothing or to itself
+                raise  # an object that cannot be looked at must not be taken for none
+            if stat.S_ISREG(facts.st_mode):
+                yield prefix + name, facts
+
+
+def _is_temporary(key: str) -> bool:
+    return key.rpartition("/")[2].startswith(TEMPORARY)

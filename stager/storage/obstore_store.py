@@ -128,6 +128,10 @@ class ObstoreStore:
                     if info.size or self._exists(info.key):
                         yield info
 
+    def unfinished(self) -> Iterator[ObjectInfo]:
+        """See ObjectStore.unfinished."""
+        return iter(())
+
     def delete(self, keys: Iterable[str]) -> None:
         """See ObjectStore.delete."""
         paths = [self._place.path(key) for key in keys]

@@ -55,6 +55,10 @@ class Wrapper:
         """See ObjectStore.list."""
         return self.inner.list(prefix)
 
+    def unfinished(self) -> Iterator[ObjectInfo]:
+        """See ObjectStore.unfinished."""
+        return self.inner.unfinished()
+
     def delete(self, keys: Iterable[str]) -> None:
         """See ObjectStore.delete."""
         batch = list(keys)

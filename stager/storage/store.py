@@ -76,6 +76,14 @@ class ObjectStore(Protocol):
         """
         ...
 
+    def unfinished(self) -> Iterator[ObjectInfo]:
+        """What killed writers left and list() hides; head() and delete() take these keys.
+
+        Nothing where the store keeps such things to itself: S3 drops the parts of broken
+        uploads by a rule of the bucket.
+        """
+        ...
+
     def delete(self, keys: Iterable[str]) -> None:
         """Removes objects; one that is not there counts as removed."""
         ...

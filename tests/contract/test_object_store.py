@@ -190,6 +190,14 @@ def test_delete_below_an_object_removes_nothing(store: ObjectStore) -> None:
     assert keys(store) == ["object"]
 
 
+def test_nothing_that_was_finished_is_unfinished(store: ObjectStore) -> None:
+    assert list(store.unfinished()) == []
+    store.put("a", b"x")
+    store.put_stream("b/c", [b"x", b"y"])
+    assert list(store.unfinished()) == []
+    assert sorted(keys(store)) == ["a", "b/c"]
+
+
 def test_a_failure_names_the_object_and_is_of_the_storage_kind(store: ObjectStore) -> None:
     with pytest.raises(StorageError) as caught:
         store.get("some/key")

@@ -257,6 +257,27 @@ def test_a_collision_of_hashes_never_gives_other_bytes(
         assert local.run("path", "data@v2").code != 0
 
 
+@pytest.mark.usefixtures("weak_hashes")
+def test_a_collision_that_makes_every_frame_whole_is_found_too(
+    local: Stager, tmp_path: Path
+) -> None:
+    """The index says that nothing changed; so does every version built on that one."""
+    dice = random.Random(7)
+    old = [b"%0500d\n" % dice.getrandbits(99) for _ in range(4000)]
+    wanted = records.xxh3_64_intdigest(old[2000])
+    twins = (b"%0500d\n" % dice.getrandbits(99) for _ in range(100_000))
+    new = list(old)
+    new[2000] = next(twin for twin in twins if records.xxh3_64_intdigest(twin) == wanted)
+    source, reference = tmp_path / "source", parse_reference("data")
+    for lines in (old, new, new):
+        push(local.workspace(), PushRequest(written(source, lines), reference))
+        written(source, [b"%d\n" % len(list(source.iterdir()))], f"{os.urandom(4).hex()}.txt")
+    for version in ("data@v2", "data@v3"):
+        result = local.run("pull", version)
+        assert result.code == 20
+        assert "train.jsonl: its frames do not make its digest" in result.stderr
+
+
 def test_two_pushes_at_once_from_one_base(
     stager: Stager, v1: Path, v2: Path, tmp_path: Path
 ) -> None:

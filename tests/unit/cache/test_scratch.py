@@ -1,7 +1,8 @@
-"""cache/scratch.py: a folder that goes, whatever happens to its user."""
+"""cache/scratch.py: a folder for one run, however that run ends."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,42 +13,54 @@ from stager.cache.folders import Folders
 from stager.cache.scratch import scratch
 from stager.events import ignore
 
-USER = """
-import sys, time
+KILLED = """
+import os, sys
 from pathlib import Path
 from stager.cache.folders import Folders
 from stager.cache.scratch import scratch
 from stager.events import ignore
 with scratch(Folders(Path(sys.argv[1])), ignore) as folder:
-    (folder / "file").write_bytes(b"1")
-    print(folder, flush=True)
-    time.sleep(600)
+    (folder / "left").write_bytes(b"x")
+    os._exit(9)
 """
 
 
-def test_it_goes_with_all_that_is_in_it(tmp_path: Path) -> None:
+def left(root: Path) -> list[str]:
+    """What lies in the staging area."""
+    return sorted(entry.name for entry in (root / "staging").iterdir())
+
+
+def test_it_is_empty_private_and_gone_afterwards(tmp_path: Path) -> None:
     with scratch(Folders(tmp_path), ignore) as folder:
-        (folder / "a").mkdir()
-        (folder / "a" / "b").write_bytes(b"1")
-        assert folder.is_relative_to(tmp_path / "staging")
-    assert not folder.exists()
+        assert list(folder.iterdir()) == []
+        assert folder.stat().st_mode & 0o777 == 0o700
+        (folder / "sub").mkdir()
+        (folder / "sub" / "file").write_bytes(b"x")
+    assert left(tmp_path) == []
 
 
-def test_it_goes_after_a_failure(tmp_path: Path) -> None:
-    with pytest.raises(KeyboardInterrupt), scratch(Folders(tmp_path), ignore) as folder:
-        raise KeyboardInterrupt
-    assert not folder.exists()
+def test_it_is_gone_after_a_failure(tmp_path: Path) -> None:
+    with pytest.raises(ValueError), scratch(Folders(tmp_path), ignore) as folder:
+        (folder / "file").write_bytes(b"x")
+        raise ValueError
+    assert left(tmp_path) == []
 
 
-def test_one_in_use_stays_and_one_of_a_killed_process_goes(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", USER, str(tmp_path)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        other = Path(process.stdout.readline().strip())
-        try:
-            with scratch(Folders(tmp_path), ignore) as mine:
-                assert (other / "file").exists() and mine != other
-        finally:
-            process.kill()
-    with scratch(Folders(tmp_path), ignore):
-        assert not other.exists()
+def test_two_at_once_leave_each_other_alone(tmp_path: Path) -> None:
+    with scratch(Folders(tmp_path), ignore) as first:
+        (first / "mine").write_bytes(b"1")
+        with scratch(Folders(tmp_path), ignore) as second:
+            assert first != second
+        assert (first / "mine").read_bytes() == b"1"
+
+
+def test_what_a_killed_run_left_is_swept_and_nothing_else(tmp_path: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], check=False, timeout=60)
+    assert done.returncode == 9
+    (dead,) = left(tmp_path)
+    (tmp_path / "staging" / "blake3-0").mkdir()
+    os.symlink(tmp_path, tmp_path / "staging" / "scratch-link")
+    with scratch(Folders(tmp_path), ignore) as folder:
+        assert set(left(tmp_path)) == {folder.name, "blake3-0", "scratch-link"}
+        assert folder.name != dead
+    assert tmp_path.is_dir()

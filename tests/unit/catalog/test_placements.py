@@ -77,3 +77,14 @@ def test_a_record_that_gives_another_size_is_refused(change: int) -> None:
         placements.read(store, PlacementKey(key.key, key.stored + change, key.raw))
     with pytest.raises(IntegrityError):
         placements.read(store, PlacementKey(key.key, key.stored, key.raw + change))
+
+
+def test_holdings_are_checked_as_the_whole_is() -> None:
+    store = open_memory("memory://placements")
+    key = placements.write(store, PLACEMENT)
+    assert placements.read_holdings(store, key).packs == PLACEMENT.packs
+    other, _ = placed({"other": b"z"})
+    stored, wrong = placements.pack(other)
+    store.put(key.key, stored)
+    with pytest.raises(DigestMismatch):
+        placements.read_holdings(store, PlacementKey(key.key, wrong.stored, wrong.raw))

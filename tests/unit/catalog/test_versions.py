@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from stager.catalog import tags, versions
+from stager.catalog import removed, tags, versions
 from stager.catalog.tags import TagMovement
 from stager.errors import (
     AccessDenied,
@@ -192,3 +192,98 @@ def test_T17_strangers_among_the_versions_are_left_alone(store: ObstoreStore) ->
     store.put("datasets/readme.txt", b"hello")
     assert versions.labels(store, "alpaca") == ["v1"]
     assert versions.datasets(store) == ["alpaca"]
+
+
+def remove(store: ObstoreStore, label: str, name: str = "alpaca") -> None:
+    """What `rm` leaves."""
+    key = layout.version_key(name, label)
+    removed.bury(store, name, label, bytes(store.get(key)), None)
+    store.delete([key])
+
+
+def test_a_number_is_given_once_though_its_version_was_removed(store: ObstoreStore) -> None:
+    for _ in range(3):
+        commit(store, "alpaca")
+    remove(store, "v3")
+    assert versions.labels(store, "alpaca") == ["v1", "v2"]
+    assert resolve(store, "alpaca") == "v2"
+    assert commit(store, "alpaca").version == "v4"
+
+
+def test_a_label_is_given_once(store: ObstoreStore) -> None:
+    commit(store, "alpaca", "cleaned")
+    remove(store, "cleaned")
+    with pytest.raises(VersionExists) as caught:
+        commit(store, "alpaca", "cleaned")
+    assert "it was removed on 20" in caught.value.hint
+    assert versions.labels(store, "alpaca") == []
+
+
+def test_a_removed_version_is_not_found_and_the_error_says_when(store: ObstoreStore) -> None:
+    commit(store, "alpaca")
+    tags.move(store, "alpaca", "prod", TagMovement("v1", "now", "me"))
+    remove(store, "v1")
+    for text, said in (
+        ("alpaca@v1", "it was removed on 20"),
+        ("alpaca@prod", "points to v1, which was removed on 20"),
+        ("alpaca", "all its versions were removed"),
+    ):
+        with pytest.raises(VersionNotFound, match=said):
+            resolve(store, text)
+
+
+def test_a_removal_that_was_not_finished_changes_nothing(store: ObstoreStore) -> None:
+    made = commit(store, "alpaca", "cleaned")
+    removed.bury(store, "alpaca", "cleaned", made.encode(), None)
+    assert resolve(store, "alpaca@cleaned") == "cleaned"
+    with pytest.raises(VersionExists) as caught:
+        commit(store, "alpaca", "cleaned")
+    assert caught.value.hint == ""
+
+
+@pytest.mark.parametrize("label", ["cleaned", None])
+def test_T50_a_version_made_and_removed_between_look_and_write_keeps_its_label(
+    store: ObstoreStore, label: str | None
+) -> None:
+    class Late(Scripted):
+        """Somebody makes the same label and removes it, right before our write."""
+
+        rivals = 1
+
+        def create(self, key: str, data: object) -> str:
+            if self.rivals and key.startswith("datasets/"):
+                self.rivals -= 1
+                commit(store, "alpaca", label)
+                remove(store, label or "v1")
+            return super().create(key, data)  # type: ignore[arg-type]
+
+    mine = record(message="mine")
+    if label:
+        with pytest.raises(VersionExists, match="cleaned"):
+            versions.commit(Late(store), mine, label, lambda: None)
+        assert versions.labels(store, "alpaca") == []
+    else:
+        assert versions.commit(Late(store), mine, None, lambda: None).version == "v2"
+        assert versions.labels(store, "alpaca") == ["v2"]
+
+
+def test_a_version_that_somebody_removed_at_once_was_made(store: ObstoreStore) -> None:
+    class Quick(Scripted):
+        """Somebody removes what we made before we look again."""
+
+        def create(self, key: str, data: object) -> str:
+            etag = super().create(key, data)  # type: ignore[arg-type]
+            remove(store, "v1")
+            return etag
+
+    assert versions.commit(Quick(store), record(), None, never).version == "v1"
+    assert versions.labels(store, "alpaca") == []
+
+
+def test_a_removed_label_is_refused_before_anything_is_written(store: ObstoreStore) -> None:
+    commit(store, "alpaca", "cleaned")
+    remove(store, "cleaned")
+    counted = Scripted(store)
+    with pytest.raises(VersionExists):
+        versions.commit(counted, record(), "cleaned", never)
+    assert "put" not in [kind for kind, _ in counted.asked]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stager.model import layout
-from stager.model.digest import digest_of
+from stager.model.digest import Digest, digest_of
 from tests.unit.model.test_names import labels, segments
 
 names = st.lists(segments, min_size=1, max_size=4).map("/".join)
@@ -58,3 +58,50 @@ def test_content_is_addressed_by_its_digest() -> None:
     assert layout.placement_key(digest) == f"placements/{digest.hex[:2]}/{digest.hex}"
     assert layout.plain_key("a/b", digest, "x/y") == f"plain/a/b/{digest.hex[:16]}/x/y"
     assert layout.verified_key("a", "v1") == "datasets/a/verified/v1.json"
+
+
+@given(names, labels)
+def test_a_record_key_says_which_record_it_is(name: str, label: str) -> None:
+    keys = {
+        "versions": layout.version_key(name, label),
+        "verified": layout.verified_key(name, label),
+        "removed": layout.removed_key(name, label),
+        "buried": layout.buried_key(name, label),
+    }
+    for role, key in keys.items():
+        assert layout.parse_record_key(key) == (role, name, label)
+    assert len(set(keys.values())) == 4
+    assert layout.parse_record_key(layout.tag_key(name, label, 1)) is None
+
+
+@given(names, st.binary(min_size=1, max_size=9).map(digest_of), st.text("ab/.", min_size=1))
+def test_what_stager_writes_is_content_of_its_kind(name: str, digest: Digest, path: str) -> None:
+    pack = layout.pack_key(digest)
+    keys = {
+        "packs": pack,
+        "indexes": layout.records_key(pack),
+        "placements": layout.placement_key(digest),
+        "plain": layout.plain_key(name, digest, path),
+        "probes": f"{layout.PROBES}{digest.hex[:16]}",
+    }
+    assert keys.keys() == layout.CONTENT.keys() == layout.PREFIXES.keys()
+    for kind, key in keys.items():
+        assert key.startswith(layout.PREFIXES[kind])
+        assert [other for other in keys if layout.is_content(other, key)] == [kind]
+
+
+@pytest.mark.parametrize(
+    ("kind", "key"),
+    [
+        ("packs", "packs/README"),
+        ("packs", f"packs/aa/{'b' * 64}"),
+        ("packs", f"packs/aa/{'a' * 64}.bak"),
+        ("packs", f"raw/packs/aa/{'a' * 64}"),
+        ("plain", "plain/notes.txt"),
+        ("plain", "plain/photos/2024/holiday.jpg"),
+        ("plain", "plain/0123456789abcdef/x"),
+        ("probes", "probes/mine"),
+    ],
+)
+def test_T17_what_others_put_there_is_no_content(kind: str, key: str) -> None:
+    assert not layout.is_content(kind, key)

@@ -150,3 +150,44 @@ def test_T16_a_failure_of_the_disk_becomes_the_class_it_is(number: int, kind: ty
 
 def test_the_root_of_the_disk_is_named_as_one() -> None:
     assert LocalStore(Path("/")).url == "file:///"
+
+
+def test_what_killed_writers_left_can_be_found_looked_at_and_deleted(store: LocalStore) -> None:
+    left = f"packs/aa/{local_store.TEMPORARY}7-00ff"
+    store.put("packs/aa/b", b"x")
+    store.put(left, b"half")
+    assert [info.key for info in store.list("packs/")] == ["packs/aa/b"]
+    (found,) = store.unfinished()
+    assert found == store.head(left)
+    store.delete([found.key])
+    assert list(store.unfinished()) == []
+
+
+def test_an_object_that_cannot_be_looked_at_is_not_left_out(
+    store: LocalStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever deletes what no listed version refers to must not get half a listing."""
+    store.put("a/b", b"x")
+    real = os.scandir
+
+    class Refused:
+        """An entry whose stat fails as in a folder that may be read and not searched."""
+
+        def __init__(self, entry: os.DirEntry[str]) -> None:
+            self.name = entry.name
+            self._entry = entry
+
+        def is_dir(self, follow_symlinks: bool = True) -> bool:
+            return self._entry.is_dir(follow_symlinks=follow_symlinks)
+
+        def stat(self) -> os.stat_result:
+            raise PermissionError(errno.EACCES, "by hand")
+
+    @contextlib.contextmanager
+    def scandir(folder: Path) -> Iterator[list[Refused]]:
+        with real(folder) as entries:
+            yield [Refused(entry) for entry in entries]
+
+    monkeypatch.setattr(local_store.os, "scandir", scandir)
+    with pytest.raises(AccessDenied):
+        list(store.list())
