@@ -6,7 +6,7 @@
     <cache>/datasets/<name>/<version>.pin         present while the version is pinned
     <cache>/datasets/<name>/.<version>.evicted    the receipt, while the version is evicted
     <cache>/staging/<tree digest>/                work in progress
-    <cache>/staging/import-<16 hex>/              what a running import brought here; see scratch.py
+    <cache>/staging/scratch-<16 hex>/             what a running import brought here; see scratch.py
     <cache>/placed/<digest of path>.json          what was put where outside the cache
     <cache>/locks/                                flock files, disk reservations, leases
 

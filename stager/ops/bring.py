@@ -18,12 +18,14 @@ from stager.transfer.workers import for_each
 from stager.workspace import Workspace
 
 
-def needed(plan: ImportPlan) -> int:
-    """Bytes of the cache's disk that `bring` will write."""
-    blobs = {file.key: file.size for file in plan.found.files if file.key}
+def needed(plan: ImportPlan, folder: Path) -> int:
+    """Bytes on the disk of `folder` that `bring` will write, rounded up to its blocks."""
     if plan.store is None:
-        return sum(blobs.values())
-    return sum(info.size for info in plan.objects.values())
+        sizes = {file.key: file.size for file in plan.found.files if file.key}
+    else:
+        sizes = {key: info.size for key, info in plan.objects.items()}
+    block = os.statvfs(folder).f_frsize
+    return sum(-(-size // block) * block for size in sizes.values())
 
 
 def bring(workspace: Workspace, plan: ImportPlan, folder: Path) -> list[ForeignFile]:

@@ -49,7 +49,7 @@ def import_(workspace: Workspace, request: ImportRequest, dry_run: bool = False)
         plan = find(workspace, request, folder)
         if dry_run:
             return _planned(workspace, request, plan)
-        with reserved_bytes(workspace, folder, needed(plan)):
+        with reserved_bytes(workspace, folder, needed(plan, folder)):
             brought = folder / "files"
             brought.mkdir()
             source = _source(plan, bring(workspace, plan, brought))

@@ -44,7 +44,12 @@ def reserved(
 def reserved_bytes(
     workspace: Workspace, folder: Path, size: int
 ) -> contextlib.AbstractContextManager[None]:
-    """Disk for `size` bytes of files below `folder` that are no version."""
+    """Disk for `size` bytes of files below `folder` that are no version.
+
+    Nothing is asked for where nothing is written: a disk below its floor is no reason then.
+    """
+    if not size:
+        return contextlib.nullcontext()
     need_of_it = space.Need(size, size, size)
     options, listener = workspace.config.cache, workspace.listener
     return space.reserved(options, need_of_it, folder, copies(workspace), listener)

@@ -224,8 +224,8 @@ def _file(path: str, location: str, facts: os.stat_result) -> SourceFile:
 
 
 def _settling(file: SourceFile, blocks: Iterable[bytes], length: int) -> Iterator[bytes]:
-    """The blocks; what was promised of the file is settled when all of it has passed."""
-    if file.promise is None or length != file.size:
+    """The blocks; what was promised of the file is settled when all of it has passed once."""
+    if file.promise is None or file.promise.actual or length != file.size:
         yield from blocks
         return
     hasher = file.promise.hasher(file.size)

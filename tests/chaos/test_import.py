@@ -11,7 +11,7 @@ import pytest
 
 from tests.support import corpus
 from tests.support.command import Stager, contents
-from tests.support.foreign import Project, git_project
+from tests.support.foreign import FIRST, Project, git_project, hub_snapshot
 
 MOMENTS = 8
 
@@ -63,3 +63,10 @@ def test_T54_no_room_for_what_must_be_brought_is_said(local: Stager, repository:
     assert "needed" in result.stderr
     assert local.run("log", "data").code == 31
     assert list((local.cache / "staging").iterdir()) == []
+
+
+def test_T54_a_full_disk_is_no_reason_where_nothing_must_be_brought(
+    local: Stager, tmp_path: Path
+) -> None:
+    snapshot = hub_snapshot(tmp_path / "models--org--name", {"config.json": b"{}"}, FIRST)
+    local.ok("import", "--hf", snapshot, "data", STAGER_FREE_FLOOR=str(2**60))

@@ -254,3 +254,32 @@ def test_without_git_that_is_said(local: Stager, project: Project, tmp_path: Pat
     result = local.run("import", "--dvc", f"file://{project.folder}", "data", "d", PATH=path)
     assert result.code == 2
     assert "git is not installed" in result.stderr
+
+
+def test_a_promise_is_checked_where_the_base_has_most_of_the_records(
+    local: Stager, project: Project
+) -> None:
+    large = project.folder / "data" / "train.jsonl"
+    corpus.jsonl(large, 20_000_000, seed=1)
+    project.dvc("add", "--quiet", "data")
+    imported(local, "--dvc", project.folder, "data", "d")
+    large.chmod(0o644)
+    with large.open("ab") as file:
+        file.write(b'{"appended": true}\n')
+    project.dvc("add", "--quiet", "data")
+    expected = contents(project.folder / "data")
+    report, found = imported(local, "--dvc", project.folder, "data", "d")
+    assert found == expected and report["version"] == "v2"
+    assert report["bytes_reused"] > 0.9 * report["bytes_raw"]
+    (project.folder / "data" / "z").unlink()
+    project.dvc("add", "--quiet", "data")
+    damage(cached(project.folder / ".dvc" / "cache", expected["train.jsonl"]))
+    damage(cached(project.folder / ".dvc" / "cache", TRACKED["labels.csv"]))
+    result = local.run("import", "--dvc", project.folder, "data", "d")
+    assert result.code == 50
+    for name, data in (
+        ("train.jsonl", expected["train.jsonl"]),
+        ("labels.csv", TRACKED["labels.csv"]),
+    ):
+        assert f"'{name}': md5: expected {hashlib.md5(data).hexdigest()}, got" in result.stderr
+    assert len(local.json("log", "d")) == 2

@@ -151,3 +151,17 @@ def test_a_file_may_lie_anywhere(tree: Path) -> None:
     assert (file.path, file.size, read(file)) == ("in/the/version", 3, b"{}\n")
     with pytest.raises(FileNotFoundError):
         source_file("x", str(tree / "gone"))
+
+
+def test_parts_settle_no_promise_and_a_second_pass_changes_none(tmp_path: Path) -> None:
+    data = lines(1200)
+    (tmp_path / "x").write_bytes(data)
+    promise = Promise("md5", hashlib.md5(data).hexdigest())
+    file = source_file("x", str(tmp_path / "x"), promise)
+    assert read(file, 0, 10) + b"".join(frames(file, 10)) == data
+    assert promise.actual == ""
+    assert b"".join(records(file)) == data
+    assert promise.is_kept
+    promise.actual = "what the first pass saw"
+    assert b"".join(frames(file)) == data
+    assert promise.actual == "what the first pass saw"
