@@ -113,10 +113,48 @@ class Within:
 
 
 @dataclass(frozen=True)
+class AtLeast:
+    """No run of `name` has less than `least` of a figure, counted in `unit`s."""
+
+    name: str
+    figure: str
+    least: float
+    unit: str = ""
+
+    def judge(self, series: Mapping[str, Series]) -> Verdict | None:
+        """Look at the worst run, for a promise is no average."""
+        if self.name not in series:
+            return None
+        worst = min(series[self.name].values(self.figure))
+        bar = f"{self.name}, worst run: {self.figure} at least {self.least:g} {self.unit}".rstrip()
+        return Verdict(bar, worst, self.least, self.unit, worst >= self.least)
+
+
+@dataclass(frozen=True)
+class Beside:
+    """A figure of `name` is at most `times` that of `rival`, by the medians."""
+
+    name: str
+    rival: str
+    figure: str
+    times: float
+
+    def judge(self, series: Mapping[str, Series]) -> Verdict | None:
+        """Compare the two medians."""
+        if not {self.name, self.rival} <= series.keys():
+            return None
+        ratio = series[self.name].median(self.figure) / series[self.rival].median(self.figure)
+        bar = f"{self.figure} of {self.name} at most {self.times:g} times that of {self.rival}"
+        return Verdict(bar, ratio, self.times, "times", ratio <= self.times)
+
+
+@dataclass(frozen=True)
 class Comparison:
     """Contenders doing the same `amount` of `unit`s, and the bars this is to show.
 
     Contenders are made late, one after another, because making one may upload its data.
+    Figures named `bytes_...` are also shown as shares of `raw` bytes, where that is given.
+    `most_rounds` is for figures that do not vary; `rows` heads the contenders' names.
     """
 
     title: str
@@ -124,3 +162,6 @@ class Comparison:
     unit: str
     contenders: Sequence[Callable[[], Contender]]
     bars: Sequence[Bar]
+    raw: int = 0
+    most_rounds: int | None = None
+    rows: str = "peer"

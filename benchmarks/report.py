@@ -9,12 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.comparison import Series
+from benchmarks.comparison import Comparison, Series
 from benchmarks.machine import Machine
 from benchmarks.rounds import Outcome, Scenario
 
 MEGABYTE = 1_000_000
 FIGURES = ("wall", "user", "system", "peak_rss")
+BYTES = "bytes_"
 
 
 @dataclass(frozen=True)
@@ -40,30 +41,62 @@ def write(
 
 
 def table(outcome: Outcome) -> str:
-    """The contenders as a Markdown table, the bars as a list below it."""
-    unit = outcome.comparison.unit
+    """The contenders as a Markdown table, the bars as a list below it.
+
+    Every further figure that some contender has is a column; bytes are shown in MB.
+    """
+    comparison = outcome.comparison
+    further = list(dict.fromkeys(name for series in outcome.series for name in _further(series)))
+    heads = [
+        comparison.rows,
+        "version",
+        "wall s, median (min-max)",
+        f"{comparison.unit}/s",
+        "CPU s",
+    ]
+    heads += ["peak RSS MB", *map(_head, further)]
     lines = [
-        f"| peer | version | wall s, median (min-max) | {unit}/s | CPU s | peak RSS MB |",
-        "|---|---|---:|---:|---:|---:|",
-        *(_row(outcome.comparison.amount, series) for series in outcome.series),
+        f"| {' | '.join(heads)} |",
+        f"|---|---|{'---:|' * (len(heads) - 2)}",
+        *(_row(comparison, series, further) for series in outcome.series),
     ]
     if outcome.verdicts:
         lines += ["", *(f"- {verdict}" for verdict in outcome.verdicts)]
     return "\n".join(lines)
 
 
-def _row(amount: float, series: Series) -> str:
+def _further(series: Series) -> Sequence[str]:
+    return list(series.runs[0].figures)
+
+
+def _head(figure: str) -> str:
+    name = figure.removeprefix(BYTES).replace("_", " ")
+    return f"{name} MB" if figure.startswith(BYTES) else name
+
+
+def _row(comparison: Comparison, series: Series, further: Sequence[str]) -> str:
     wall = series.values("wall")
     cpu = series.median("user") + series.median("system")
     cells = (
         series.contender.name,
         series.contender.version,
         f"{statistics.median(wall):.3f} ({min(wall):.3f}-{max(wall):.3f})",
-        f"{amount / statistics.median(wall):,.0f}",
+        f"{comparison.amount / statistics.median(wall):,.0f}",
         f"{cpu:.2f}",
         f"{series.median('peak_rss') / MEGABYTE:,.0f}",
+        *(_cell(comparison, series, figure) for figure in further),
     )
     return f"| {' | '.join(cells)} |"
+
+
+def _cell(comparison: Comparison, series: Series, figure: str) -> str:
+    if figure not in _further(series):
+        return ""
+    value = series.median(figure)
+    if not figure.startswith(BYTES):
+        return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+    share = f" ({value / comparison.raw:.2%})" if comparison.raw else ""
+    return f"{value / MEGABYTE:,.3f}{share}"
 
 
 def _page(scenario: Scenario, setting: Setting, outcomes: Sequence[Outcome]) -> str:
@@ -95,6 +128,7 @@ def _document(
                 "title": outcome.comparison.title,
                 "amount": outcome.comparison.amount,
                 "unit": outcome.comparison.unit,
+                "raw": outcome.comparison.raw,
                 "peers": [_peer(series) for series in outcome.series],
                 "bars": [dataclasses.asdict(verdict) for verdict in outcome.verdicts],
             }
@@ -104,7 +138,7 @@ def _document(
 
 
 def _peer(series: Series) -> dict[str, object]:
-    figures = [*FIGURES, *series.runs[0].figures]
+    figures = [*FIGURES, *_further(series)]
     return {
         "name": series.contender.name,
         "version": series.contender.version,

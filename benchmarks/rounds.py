@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -37,16 +38,21 @@ def compare(
 ) -> Outcome:
     """Run A B C A B C ..., each in a fresh folder, and judge the bars."""
     contenders = [make() for make in comparison.contenders]
+    rounds = min(rounds, comparison.most_rounds or rounds)
     runs: dict[str, list[Run]] = {contender.name: [] for contender in contenders}
     for number in range(1, rounds + 1):
         for contender in contenders:
-            run = _run_once(contender, f"{contender.name.replace(' ', '-')}-{number}", space)
+            run = _run_once(contender, f"{_folder_name(contender.name)}-{number}", space)
             runs[contender.name].append(run)
             say(f"  {number}/{rounds} {contender.name:<12} {run.sample.wall:8.3f} s")
     series = tuple(Series(contender, runs[contender.name]) for contender in contenders)
     by_name = {each.contender.name: each for each in series}
     judged = (bar.judge(by_name) for bar in comparison.bars)
     return Outcome(comparison, series, tuple(each for each in judged if each is not None))
+
+
+def _folder_name(name: str) -> str:
+    return re.sub(r"\W+", "-", name)
 
 
 def _run_once(contender: Contender, name: str, space: Workspace) -> Run:

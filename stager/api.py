@@ -6,10 +6,13 @@ named like the settings (remote, cache, ...) take precedence. Failures are Stage
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 from stager import config
+from stager.cache.leases import Lessee
 from stager.events import Listener, ignore
 from stager.model.names import parse_reference
 from stager.ops import adopt as adopt_verb
@@ -28,10 +31,27 @@ def pull(
     listener: Listener = ignore,
     **settings: object,
 ) -> Path:
-    """The folder with the verified files of a version; pulls it unless it is here."""
+    """The folder with the verified files of a version; pulls it unless it is here.
+
+    Without a destination the version stays in the cache while this process lives.
+    """
+    workspace = _workspace(listener, settings)
+    lessee = Lessee(workspace.folders, os.getpid())
     place = None if destination is None else Path(destination)
-    request = pull_verb.PullRequest(parse_reference(reference), place)
-    return Path(pull_verb.pull(_workspace(listener, settings), request).path)
+    request = pull_verb.PullRequest(parse_reference(reference), place, lessee=lessee)
+    return Path(pull_verb.pull(workspace, request).path)
+
+
+@contextlib.contextmanager
+def lease(reference: str, *, listener: Listener = ignore, **settings: object) -> Iterator[Path]:
+    """As `pull`, but the version stays in the cache for the `with` block only."""
+    workspace = _workspace(listener, settings)
+    lessee = Lessee(workspace.folders, os.getpid(), lasting=False)
+    try:
+        request = pull_verb.PullRequest(parse_reference(reference), lessee=lessee)
+        yield Path(pull_verb.pull(workspace, request).path)
+    finally:
+        lessee.release()
 
 
 def push(

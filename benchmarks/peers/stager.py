@@ -9,7 +9,6 @@ from benchmarks.measure import Command
 from benchmarks.peers.peer import Peer, Place, package_version
 
 DATASET = "bench"
-FIRST_VERSION = f"{DATASET}@v1"
 
 
 def stager() -> Peer:
@@ -30,9 +29,14 @@ def pull(place: Place, scratch: Path) -> Command:
     As in a launch script, `DATA=$(stager pull bench@v1)`: the files are at the path it prints,
     in the cache, which lies where the peers' destination lies.
     """
+    return pull_version("v1", place, scratch)
+
+
+def pull_version(version: str, place: Place, scratch: Path) -> Command:
+    """Fetch a version into the cache under `scratch`, whatever that holds already."""
     cache = scratch / "cache"
-    result = cache / "datasets" / DATASET / "v1"
-    argv = ("pull", FIRST_VERSION, "--remote", place.url, "--cache", str(cache))
+    result = cache / "datasets" / DATASET / version
+    argv = ("pull", f"{DATASET}@{version}", "--remote", place.url, "--cache", str(cache))
     return Command(program(*argv, "--json"), place.server.environment(), result=result)
 
 
@@ -47,6 +51,12 @@ def push_to(
     """Send the tree to any remote, with further options of `stager push`."""
     argv = program("push", str(source), DATASET, "--remote", remote, "--json", *options)
     return Command(argv, {**environment, "STAGER_CACHE": str(scratch / "cache")})
+
+
+def show(version: str, place: Place, scratch: Path) -> Command:
+    """Print everything known of a version."""
+    argv = program("show", f"{DATASET}@{version}", "--remote", place.url, "--json")
+    return Command(argv, {**place.server.environment(), "STAGER_CACHE": str(scratch / "cache")})
 
 
 def program(*arguments: str) -> tuple[str, ...]:

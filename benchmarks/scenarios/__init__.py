@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from benchmarks.rounds import Scenario
 from benchmarks.scenarios import (
+    chain,
+    delta,
+    edits,
+    hashing,
     memory,
     no_op,
     packed_pull,
@@ -14,5 +18,16 @@ from benchmarks.scenarios import (
 
 SCENARIOS: dict[str, Scenario] = {
     module.SCENARIO.name: module.SCENARIO
-    for module in (raw_pull, packed_pull, small_files, push_jsonl, no_op, memory)
+    for module in (
+        raw_pull,
+        packed_pull,
+        small_files,
+        push_jsonl,
+        no_op,
+        memory,
+        delta,
+        edits,
+        chain,
+        hashing,
+    )
 }

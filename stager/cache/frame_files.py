@@ -109,13 +109,14 @@ class FrameFiles:
         for use in self._by_offset(frame):
             if use.frame_offset > covered:
                 return None
-            if use.frame_offset + use.length <= covered:
-                continue  # the same bytes stand in a second file
-            part = _read_at(self.location(use.file), use.file_offset, use.length)
+            known = covered - use.frame_offset  # the same bytes stand in another place too
+            if known >= use.length:
+                continue
+            part = _read_at(self.location(use.file), use.file_offset + known, use.length - known)
             if part is None:
                 return None
-            raw[use.frame_offset : use.frame_offset + use.length] = part
-            covered = use.frame_offset + use.length
+            raw[covered : covered + len(part)] = part
+            covered += len(part)
         return bytes(raw) if covered == wanted else None
 
     def is_whole(self, frame: int) -> bool:
@@ -174,10 +175,10 @@ class FrameFiles:
         return sorted(self.uses(frame), key=lambda use: use.frame_offset)
 
     def _repeated(self, frame: int) -> list[Use]:
-        """Uses whose bytes `read` took from another file."""
+        """Uses with bytes that `read` took from another place."""
         covered, found = 0, []
         for use in self._by_offset(frame):
-            if use.frame_offset + use.length <= covered:
+            if use.frame_offset < covered:
                 found.append(use)
             covered = max(covered, use.frame_offset + use.length)
         return found

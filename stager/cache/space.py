@@ -1,83 +1,110 @@
-"""Disk space: checked and promised before the first byte.
+"""Disk space: checked, made and promised before the first byte.
 
-Free space counts what running pulls have been promised and not yet written. A promise is
-a file under flock holding a number of bytes; one whose process died is swept by the next.
+The check, evictions and the promise happen under one lock, so what two pulls at once are
+promised never exceeds the budget or touches the floor. A pull that cannot have room is
+refused with both numbers, and nothing was removed for it.
 """
 
 from __future__ import annotations
 
 import contextlib
 import errno
-import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
+from stager.cache import eviction, promises
 from stager.cache.folders import Folders
-from stager.cache.locks import exclusive, try_lock
+from stager.cache.locks import exclusive
 from stager.cache.options import CacheOptions
+from stager.cache.room import Choice, Judge, Room, free_bytes
 from stager.errors import DiskFull
 from stager.events import Listener
 from stager.model.sizes import size_text
 
+_HINT = "`stager cache` shows what is staged and who needs it, `stager cache rm` removes it"
+_SHOWN = 8  # versions in a refusal
+
+
+class Need(NamedTuple):
+    """Bytes on disk that a pull will take, rounded up to blocks.
+
+    `disk` is what it will write, `counted` what the budget sees of it (more than that where
+    files are reflinked), `alone` what the whole version takes without any other.
+    """
+
+    disk: int
+    counted: int
+    alone: int
+
 
 @contextlib.contextmanager
-def reserved(options: CacheOptions, needed: int, listener: Listener) -> Iterator[None]:
-    """Holds `needed` bytes of the cache's disk; DiskFull with both numbers when it lacks them.
+def reserved(
+    options: CacheOptions, need: Need, staging: Path, judge: Judge, listener: Listener
+) -> Iterator[None]:
+    """Holds the bytes for a pull into `staging`; DiskFull with both numbers when it cannot.
 
-    A disk that is full all the same, somebody else may have filled it, is DiskFull too.
+    Versions that `judge` lets go are evicted for it. A disk that is full all the same,
+    somebody else may have filled it, is DiskFull too.
     """
     folders = Folders(options.path)
     folders.reservations.mkdir(parents=True, exist_ok=True)
-    promise = folders.reservations / f"{os.getpid()}-{os.urandom(4).hex()}"
-    with exclusive(folders.lock("space"), listener):
-        _check(options, needed, _promised(folders.reservations))
-        descriptor = os.open(promise, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC)
-        try_lock(descriptor, promise)
-        os.write(descriptor, str(needed).encode())
-    try:
-        yield
-    except OSError as problem:
-        if problem.errno not in (errno.ENOSPC, errno.EDQUOT):
-            raise
-        free = size_text(free_bytes(options.path))
-        raise DiskFull(path=str(options.path), needed=size_text(needed), free=free) from problem
-    finally:
-        promise.unlink(missing_ok=True)
-        os.close(descriptor)
+    with contextlib.ExitStack() as held:
+        with exclusive(folders.lock("space"), listener):
+            _have_room(options, need, judge, listener)
+            held.enter_context(promises.promised(folders, need.disk, need.counted, staging))
+        try:
+            yield
+        except OSError as problem:
+            if problem.errno not in (errno.ENOSPC, errno.EDQUOT):
+                raise
+            needed, free = size_text(need.disk), size_text(free_bytes(options.path))
+            raise DiskFull(path=str(options.path), needed=needed, free=free) from problem
 
 
-def free_bytes(path: Path) -> int:
-    """What an ordinary user may still write on the file system of `path`."""
-    facts = os.statvfs(path)
-    return facts.f_bavail * facts.f_frsize
-
-
-def _check(options: CacheOptions, needed: int, promised: int) -> None:
+def _have_room(options: CacheOptions, need: Need, judge: Judge, listener: Listener) -> None:
+    if options.budget and need.alone > options.budget:
+        numbers = {"needed": size_text(need.alone), "free": size_text(options.budget)}
+        detail = ": the whole budget is less than the version alone"
+        hint = "a higher budget (stager.toml, STAGER_BUDGET) could hold it"
+        raise DiskFull(path=str(options.path), **numbers, detail=detail, hint=hint)
+    folders = Folders(options.path)
+    promised = promises.total(promises.living(folders, sweep=True)).disk
     usable = free_bytes(options.path) - options.free_floor - promised
-    if needed > usable:
+    if not options.budget and need.disk <= usable:
+        return  # nothing to walk for
+    eviction.settle_all(folders)
+    room = Room(options, judge, listener, need.disk, need.counted)
+    while not (choice := room.choose()).shortage.is_covered((0, 0)):
+        if not choice.enough:
+            raise _refusal(room, choice)
+        room.remove(choice)
+
+
+def _refusal(room: Room, choice: Choice) -> DiskFull:
+    """Both numbers of the limit that is missed by more, and why everything stays."""
+    options = room.options
+    promised = promises.total(promises.living(room.folders), choice.usage)
+    freed = choice.freed()
+    if choice.shortage.cache - freed[0] > choice.shortage.disk - freed[1]:
+        needed, others = room.counted, promised.counted
+        free = needed - choice.shortage.cache + freed[0]
+        detail = f" of a budget of {size_text(options.budget)}"
+    else:
+        needed, others = room.disk, promised.disk
+        free = needed - choice.shortage.disk + freed[1]
         detail = f" after a floor of {size_text(options.free_floor)}"
-        if promised:
-            detail += f" and {size_text(promised)} promised to other pulls"
-        raise DiskFull(
-            path=str(options.path),
-            needed=size_text(needed),
-            free=size_text(max(0, usable)),
-            detail=detail,
-            hint="`stager cache ls` shows what is staged, `stager cache rm` removes it",
-        )
-
-
-def _promised(folder: Path) -> int:
-    """Bytes promised to living processes; promises of dead ones are swept."""
-    total = 0
-    for entry in list(folder.iterdir()):
-        with contextlib.suppress(FileNotFoundError):
-            descriptor = os.open(entry, os.O_RDWR | os.O_CLOEXEC)
-            try:
-                if try_lock(descriptor, entry):
-                    entry.unlink()
-                else:
-                    total += int(os.read(descriptor, 20) or b"0")
-            finally:
-                os.close(descriptor)
-    return total
+    if others:
+        detail += f" and {size_text(others)} promised to other pulls"
+    if choice.things:
+        detail += ", even without all that may be evicted"
+    kept = [f"\n  {name} stays: {reason}" for name, reason in sorted(room.kept.items())]
+    if len(kept) > _SHOWN:
+        kept[_SHOWN:] = [f"\n  and {len(kept) - _SHOWN} more"]
+    return DiskFull(
+        path=str(options.path),
+        needed=size_text(needed),
+        free=size_text(max(0, free)),
+        detail=detail + "".join(kept),
+        hint=_HINT,
+    )

@@ -1,7 +1,7 @@
 """Spans of staged files copied into files in the making.
 
 copy_file_range(2): inside the kernel, and shared rather than copied where the file system
-can and the span is aligned. Where it is not supported, read and written.
+can and the span is aligned. Where that is refused, read and written.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import NamedTuple
 from stager.cache.frame_files import IN_WORK, create
 
 BLOCK_BYTES = 8 * 1024 * 1024
-_UNSUPPORTED = (errno.EXDEV, errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP)
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 class Span(NamedTuple):
@@ -56,7 +56,7 @@ def batches(spans: Iterable[Span]) -> Iterator[list[Span]]:
 
 
 def copy(batch: list[Span], target: str) -> None:
-    """Copies a batch into `target`; a source that vanished or ends early leaves a gap.
+    """Copies a batch into `target`; a source that vanished, ends early or fails leaves a gap.
 
     Nothing is believed of the result: the caller compares the target's digest.
     """
@@ -96,8 +96,11 @@ def _copy_span(source: int, target: int, span: Span) -> None:
 def _copy_some(source: int, target: int, count: int, offset: int, position: int) -> int:
     try:
         return os.copy_file_range(source, target, count, offset, position)
-    except OSError as problem:
-        if problem.errno not in _UNSUPPORTED:
+    except OSError as problem:  # another file system, none that can, a sandbox, a bad source
+        if problem.errno in _FULL:
             raise
-    part = os.pread(source, min(count, BLOCK_BYTES), offset)
+    try:
+        part = os.pread(source, min(count, BLOCK_BYTES), offset)
+    except OSError:
+        return 0
     return os.pwrite(target, part, position) if part else 0

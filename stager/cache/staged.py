@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 from stager.cache.folders import Folders
 from stager.cache.signature import signature_of
-from stager.cache.staging import discard
-from stager.errors import CacheError, ManifestInvalid
+from stager.errors import ManifestInvalid
 from stager.model import receipt as receipts
 from stager.model.receipt import Receipt
 
@@ -36,8 +35,16 @@ class Staged(NamedTuple):
             return False
 
     def last_used(self) -> float:
-        """When it was last asked for, in seconds since the epoch."""
-        return os.stat(self.folder).st_atime
+        """When it was last asked for, in seconds since the epoch.
+
+        The modification time of its folder, which `touch` sets: a walk through the files
+        leaves it alone, while relatime would let it move an access time.
+        """
+        return os.stat(self.folder).st_mtime
+
+    def touch(self) -> None:
+        """It is asked for now."""
+        os.utime(self.folder)
 
 
 def find(folders: Folders, name: str, version: str) -> Staged | None:
@@ -61,16 +68,6 @@ def everything(folders: Folders) -> Iterator[Staged]:
             found = find(folders, dataset.name.replace("+", "/"), path.name.removesuffix(".json"))
             if found:
                 yield found
-
-
-def remove(folders: Folders, staged: Staged) -> None:
-    """Takes a version off this node: receipt first, so that it never lies."""
-    name, version = staged.receipt.name, staged.receipt.version
-    if folders.pin(name, version).exists():
-        raise CacheError(path=staged.reference, reason="is pinned", hint="stager cache unpin")
-    folders.receipt(name, version).unlink(missing_ok=True)
-    discard(staged.folder)
-    folders.placement(name, version).unlink(missing_ok=True)
 
 
 def pin(folders: Folders, staged: Staged, pinned: bool) -> None:

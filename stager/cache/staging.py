@@ -29,8 +29,8 @@ STALE_SECONDS = 3600
 def begin(folder: Path, placement: Placement) -> bool:
     """Makes the folder and every folder in it; whether there was work to resume.
 
-    What stands in the place of a folder, a link for one, is removed: nothing is written
-    through it.
+    What stands in the place of a folder or file, a link for one, is removed: nothing is
+    written through it. So is a file that is too long, for writing frames never shortens one.
     """
     resumes = folder.is_dir() and not folder.is_symlink()
     if not resumes and os.path.lexists(folder):
@@ -45,7 +45,20 @@ def begin(folder: Path, placement: Placement) -> bool:
             if not stat.S_ISDIR(os.lstat(location).st_mode):
                 os.unlink(location)
                 os.mkdir(location)
+    if resumes:
+        _clear(folder, placement)
     return resumes and any(folder.iterdir())
+
+
+def _clear(folder: Path, placement: Placement) -> None:
+    for entry in placement.files:
+        location = f"{folder}/{entry.path}"
+        with contextlib.suppress(FileNotFoundError):
+            facts = os.lstat(location)
+            if stat.S_ISDIR(facts.st_mode):
+                shutil.rmtree(location)
+            elif not stat.S_ISREG(facts.st_mode) or facts.st_size > entry.size:
+                os.unlink(location)
 
 
 def detach(files: FrameFiles, frames: Iterable[int]) -> set[int]:

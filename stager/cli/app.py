@@ -13,6 +13,7 @@ import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from keyword import iskeyword
 from typing import Any
 
 import typer
@@ -26,16 +27,18 @@ VERBS = {
     "pull": "Put the verified files of a version on this node",
     "push": "Make a new version from a local file or folder",
     "adopt": "Make a version of a prefix that exists in a bucket, without copying",
+    "import": "Make a version of what DVC, Git LFS or the Hugging Face hub keeps here",
     "log": "Versions of a dataset, newest first",
     "ls": "Datasets of the remote, or files of a version",
     "show": "Everything known of one version",
+    "diff": "What differs between two versions or paths, in files and in records",
     "path": "Where a staged version lies on this node",
     "tag": "Point a movable name at a version",
     "rm": "Take versions out of the remote",
     "gc": "Free what no version of the remote refers to",
     "du": "What the versions of the remote cost, and what they share",
     "verify": "Check every byte of a version, here or in the remote",
-    "cache": "What is staged on this node: ls, rm, pin, unpin",
+    "cache": "What is staged on this node: ls, rm, pin, unpin, prune",
     "init": "Write stager.toml",
     "demo": "Push twice, pull both, and see what the second version cost",
 }
@@ -55,7 +58,8 @@ class Verbs(TyperGroup):
         """The command of a verb; None for a word that is none."""
         if cmd_name not in VERBS:
             return None
-        module = import_module(f"stager.cli.{cmd_name}")
+        name = f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name
+        module = import_module(f"stager.cli.{name}")
         return typer.main.get_command(module.app)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from stager.cache.leases import Lessee
 from stager.cli import settings
 from stager.cli.output import Output
 from stager.model.names import parse_reference
@@ -36,11 +38,13 @@ def pull(
 
     All or nothing: the folder appears when every byte was checked. A run that was killed
     is continued, callers at the same moment share one download, and a version that is here
-    already costs no request.
+    already costs no request. The process that called, a job script or a shell, holds a
+    lease on the version as long as it lives, so no other pull evicts it.
     """
     output = Output(as_json, quiet)
     workspace = settings.workspace(output, remote, cache)
-    request = PullRequest(parse_reference(reference), destination, receipt)
+    lessee = Lessee(workspace.folders, os.getppid())  # the job script that goes on to train
+    request = PullRequest(parse_reference(reference), destination, receipt, lessee)
     report = run(workspace, request, dry_run)
     output.say(_told(report)) if not as_json else None
     output.result(report, report.path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from stager.cache import staged
+from stager.cache.leases import Lessee
 from stager.cache.staged import Staged
 from stager.catalog import versions
 from stager.errors import CacheError
@@ -23,9 +24,10 @@ class Arrival(NamedTuple):
     bytes_reused: int = 0
 
 
-def arrive(workspace: Workspace, reference: Reference, dry_run: bool) -> Arrival:
-    """Stages what `reference` means now, unless that is here and intact."""
+def arrive(workspace: Workspace, reference: Reference, dry_run: bool, lessee: Lessee) -> Arrival:
+    """Stages what `reference` means now, unless that is here and intact; leases it first."""
     record = versions.resolve(workspace.remote, reference)
+    lessee.lease(record.name, record.version)
     if found := _here(workspace, record):
         return Arrival(record, found, 0, record.bytes_raw)
     if dry_run:

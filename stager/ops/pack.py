@@ -166,6 +166,8 @@ class _Packing:
     def _raw_frames(self) -> Iterator[RawFrame]:
         group = _Group()
         for at, file in enumerate(self.source.files):
+            if not file.size:
+                sources.read(file)  # still empty? and what was promised of it is looked at
             for number, (frame, start, length) in enumerate(self.delta.of(at, file.size)):
                 if frame != NEW:
                     continue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from stager.cache import staged
+from stager.cache import eviction
 from stager.errors import CacheError, UsageError
 from stager.model.names import Reference
 from stager.workspace import Workspace
@@ -14,7 +14,8 @@ def path(workspace: Workspace, reference: Reference) -> Path:
     """The folder, when the version is staged and intact; CacheError otherwise."""
     if reference.is_latest or reference.selector is None:
         raise UsageError(reason=f"{reference}: name a version, as in {reference.name}@v1")
-    found = staged.find(workspace.folders, reference.name, reference.selector)
+    name, version = reference.name, reference.selector
+    found = eviction.settled(workspace.folders, name, version, workspace.listener)
     hint = f"stager pull {reference}"
     if found is None:
         raise CacheError(path=str(reference), reason="is not staged on this node", hint=hint)

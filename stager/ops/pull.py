@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from stager.cache import placing, staged, staging
+from stager.cache import eviction, placing, staging
+from stager.cache.leases import Lessee
 from stager.cache.locks import exclusive
 from stager.cache.staged import Staged
 from stager.errors import CacheError
@@ -20,11 +21,15 @@ if TYPE_CHECKING:
 
 
 class PullRequest(NamedTuple):
-    """What to pull, where to put it (None: leave it in the cache), and a receipt to copy."""
+    """What to pull, where to put it (None: leave it in the cache), and a receipt to copy.
+
+    `lessee` is who goes on to use it in the cache; None is nobody.
+    """
 
     reference: Reference
     destination: Path | None = None
     receipt: Path | None = None
+    lessee: Lessee | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,18 +52,41 @@ class PullReport:
 
 def pull(workspace: Workspace, request: PullRequest, dry_run: bool = False) -> PullReport:
     """Stages the version unless it is here, then puts it where it was asked for."""
+    lessee = _lessee(workspace, request, dry_run)
+    try:
+        report = _pull(workspace, request, dry_run, lessee)
+    except BaseException:
+        lessee.release()
+        raise
+    if lessee is not request.lessee:
+        lessee.release()
+    return report
+
+
+def _lessee(workspace: Workspace, request: PullRequest, dry_run: bool) -> Lessee:
+    """Who leases: nobody for a dry run; this call alone when the cache's copy is not used on."""
+    if dry_run:
+        return Lessee(workspace.folders, 0)
+    if request.destination is not None or request.lessee is None:
+        return Lessee(workspace.folders, os.getpid(), lasting=False)
+    return request.lessee
+
+
+def _pull(workspace: Workspace, request: PullRequest, dry_run: bool, lessee: Lessee) -> PullReport:
     destination = request.destination and Path(os.path.abspath(request.destination))
-    found = ready(workspace, request.reference)
+    found = ready(workspace, request.reference, lessee)
     reused = found.receipt.bytes_raw if found else 0
     if found is None:
         from stager.ops import arrive  # obstore and zstandard load only when bytes must move
 
         if destination is not None:
             placing.check(workspace.folders, destination)
-        arrival = arrive.arrive(workspace, request.reference, dry_run)
+        arrival = arrive.arrive(workspace, request.reference, dry_run, lessee)
         if arrival.staged is None:
             return _planned(workspace, request.reference, arrival)
         found, reused = arrival.staged, arrival.bytes_reused
+    if not dry_run:
+        found.touch()
     path = found.folder
     if destination is not None and not dry_run:
         path = _put(workspace, found, destination)
@@ -68,19 +96,22 @@ def pull(workspace: Workspace, request: PullRequest, dry_run: bool = False) -> P
     return _report(workspace, found, path, reused, dry_run)
 
 
-def ready(workspace: Workspace, reference: Reference) -> Staged | None:
+def ready(workspace: Workspace, reference: Reference, lessee: Lessee) -> Staged | None:
     """The named version, when it is staged, intact and from this remote: no request is made.
 
-    `name`, `name@latest` and tags can move, so only the remote knows what they mean.
+    It is leased before it is looked for, so that it stays when it is found. `name`,
+    `name@latest` and tags can move, so only the remote knows what they mean.
     """
     if reference.is_latest or reference.selector is None:
         return None
-    found = staged.find(workspace.folders, reference.name, reference.selector)
+    lessee.lease(reference.name, reference.selector)
+    found = eviction.settled(
+        workspace.folders, reference.name, reference.selector, workspace.listener
+    )
     if found is None or not found.is_intact():
         return None
     if workspace.config.remote and found.receipt.remote != workspace.remote_url:
         return None
-    os.utime(found.folder)
     return found
 
 

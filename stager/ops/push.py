@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from stager.catalog import placements, remote, versions
-from stager.errors import ObjectNotFound, UsageError, VersionExists
+from stager.errors import ObjectNotFound, UsageError, VersionExists, problems
 from stager.events import Noted, Warned
 from stager.model.names import LATEST, Reference
 from stager.model.placement import Placement
@@ -16,7 +16,7 @@ from stager.model.version import PlacementKey, VersionRecord
 from stager.ops.keep import keep
 from stager.ops.pack import Packed, pack, place
 from stager.ops.recall import recall
-from stager.packs.source import Source, scan
+from stager.packs.source import Source, broken_promises, scan
 from stager.storage.store import ObjectStore
 from stager.workspace import Workspace, utc_now
 
@@ -69,13 +69,30 @@ class PushReport:
 
 def push(workspace: Workspace, request: PushRequest, dry_run: bool = False) -> PushReport:
     """Stores the content, then its placement, then the record that makes it a version."""
-    _check(request)
+    check_label_is_free(request.reference)
     source = scan(request.source)
+    provenance = {"kind": "push", "source": request.source.absolute().name}
+    return push_source(workspace, request, source, provenance, dry_run)
+
+
+def push_source(
+    workspace: Workspace,
+    request: PushRequest,
+    source: Source,
+    provenance: Mapping[str, str],
+    dry_run: bool = False,
+) -> PushReport:
+    """As `push`, of files that were found already and may lie anywhere.
+
+    DataError naming every file that is not what was promised of it; then nothing is made.
+    """
     _tell(workspace, source)
     opened = remote.open_for_reading(workspace.remote) if dry_run else writable(workspace)
     parent = _parent(opened, request.reference.name)
     base = _base(opened, request, parent)
     packed = _store(workspace, request, source, base, dry_run)
+    if findings := broken_promises(source):
+        raise problems(source.root, findings)
     tree = packed.placement.tree().digest()
     if parent is not None and parent.tree == str(tree) and request.reference.selector is None:
         return replace(_report(workspace, request, packed, parent, dry_run), created=False)
@@ -91,7 +108,7 @@ def push(workspace: Workspace, request: PushRequest, dry_run: bool = False) -> P
         files=len(packed.placement.files),
         bytes_raw=packed.placement.bytes_raw,
         bytes_new=packed.bytes_stored,
-        provenance={"kind": "push", "source": request.source.absolute().name},
+        provenance=provenance,
     )
     if not dry_run:
         record = publish(workspace, opened, record, packed.placement)
@@ -129,8 +146,9 @@ def publish(
         raise
 
 
-def _check(request: PushRequest) -> None:
-    if request.reference.selector == LATEST:
+def check_label_is_free(reference: Reference) -> None:
+    """UsageError for `name@latest`, which is no label of a version."""
+    if reference.selector == LATEST:
         raise UsageError(reason="a version cannot be called 'latest'")
 
 

@@ -1,9 +1,9 @@
 """recall: what the version that a push builds on holds, and how its records are learned.
 
-Staged here and intact, its files are read and a match is compared byte by byte. Not staged,
-the record indexes of its packs are read: about 1 % of the raw size, and a match is two
-hashes and lengths that agree. Both give an address space (files one after the other, or
-frames) with units at addresses, and turn a span of it into slices.
+Staged here and intact, its files are read and proved, and a match is compared byte by
+byte. Not staged, the record indexes of its packs are read: about 1 % of the raw size, and
+a match is two hashes and lengths that agree. Both give an address space (files one after
+the other, or frames) with units at addresses, and turn a span of it into slices.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from itertools import accumulate
 from typing import Protocol
 
 from stager.cache import staged as staged_versions
+from stager.cache.frame_files import FrameFiles
 from stager.catalog import placements, record_indexes
 from stager.errors import IntegrityError, ManifestInvalid, ObjectNotFound
 from stager.events import Warned
@@ -98,9 +99,14 @@ class StagedRecords:
         self._open: dict[int, io.FileIO] = {}
 
     def chunks(self, without: Container[int]) -> Iterator[Chunk]:
-        """See Records.chunks."""
+        """See Records.chunks; of a file that is not what the remote holds there are none.
+
+        Its signature may hold while a bad disk or a careful tool changed it. Slices would be
+        taken of the right bytes for the sake of wrong ones.
+        """
+        files = FrameFiles(self._folder, self._placement, leave=range(len(self._starts)))
         for at, entry in enumerate(self._placement.files):
-            if at in without or not entry.size:
+            if at in without or not entry.size or not files.is_right(at):
                 continue
             address = self._starts[at]
             for number, block in enumerate(_blocks(self._location(at))):
@@ -114,12 +120,19 @@ class StagedRecords:
         return _pieces(self._placement, self._slice_starts, address, length)
 
     def same(self, address: int, data: memoryview) -> bool:
-        """See Records.same; a file that vanished or shrank meanwhile is not the same."""
-        file = bisect_right(self._starts, address) - 1
-        with contextlib.suppress(OSError):
-            descriptor = self._opened(file).fileno()
-            return os.pread(descriptor, len(data), address - self._starts[file]) == bytes(data)
-        return False
+        """See Records.same; files that vanished, shrank or grew meanwhile are not the same.
+
+        Data that goes on from one file to the next is compared with each.
+        """
+        if address + len(data) > self._starts[-1]:
+            return False
+        while len(data):
+            file = bisect_right(self._starts, address) - 1
+            here = data[: self._starts[file + 1] - address]
+            if not self._stands(file, address - self._starts[file], here):
+                return False
+            address, data = address + len(here), data[len(here) :]
+        return True
 
     def address_of(self, file: int) -> int:
         """See Records.address_of."""
@@ -127,6 +140,11 @@ class StagedRecords:
 
     def _location(self, file: int) -> str:
         return f"{self._folder}/{self._placement.files[file].path}"
+
+    def _stands(self, file: int, offset: int, data: memoryview) -> bool:
+        with contextlib.suppress(OSError):
+            return os.pread(self._opened(file).fileno(), len(data), offset) == bytes(data)
+        return False
 
     def _opened(self, file: int) -> io.FileIO:
         if file not in self._open:

@@ -146,7 +146,8 @@ class _Source:
     def spans(self, frame: int, uses: list[Use]) -> list[Span]:
         """The spans that make up all these uses of a frame; none when some byte is not here."""
         assert self._files is not None
-        there = sorted(self._files.uses(frame), key=lambda use: use.frame_offset)
+        usable = (use for use in self._files.uses(frame) if self._is_unchanged(use.file))
+        there = _furthest(sorted(usable, key=lambda use: use.frame_offset))
         offsets = [use.frame_offset for use in there]
         found: list[Span] = []
         for use in uses:
@@ -162,7 +163,7 @@ class _Source:
         while done < use.length and 0 <= at < len(there):
             source = there[at]
             inside = use.frame_offset + done - source.frame_offset
-            if inside < 0 or inside >= source.length or not self._is_unchanged(source.file):
+            if inside < 0 or inside >= source.length:
                 return
             length = min(source.length - inside, use.length - done)
             yield Span(
@@ -187,3 +188,14 @@ class _Source:
 
     def _location(self, file: int) -> str:
         return f"{self._found.folder}/{self._placement.files[file].path}"
+
+
+def _furthest(ordered: list[Use]) -> list[Use]:
+    """Uses but for those whose bytes all stand in one that begins no later."""
+    found: list[Use] = []
+    end = 0
+    for use in ordered:
+        if use.frame_offset + use.length > end:
+            found.append(use)
+            end = use.frame_offset + use.length
+    return found

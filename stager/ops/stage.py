@@ -17,7 +17,6 @@ from stager.cache import staged as staged_versions
 from stager.cache.folders import Folders
 from stager.cache.frame_files import FrameFiles
 from stager.cache.locks import exclusive
-from stager.cache.space import reserved
 from stager.cache.staged import Staged
 from stager.catalog import placements
 from stager.errors import CacheError, IntegrityError
@@ -27,6 +26,7 @@ from stager.model.receipt import Receipt
 from stager.model.version import VersionRecord
 from stager.ops.confirm import confirm
 from stager.ops.fetch import fetch
+from stager.ops.reserve import reserved
 from stager.ops.reuse import Reuse, copy_spans, find, link_files
 from stager.packs.codec import Bytes
 from stager.storage.store import Data
@@ -77,9 +77,7 @@ def execute(workspace: Workspace, planned: StagePlan) -> Staged:
     files = FrameFiles(str(folder), planned.placement, leave=planned.reuse.files)
     resumes = staging.begin(folder, planned.placement)
     wanted = _missing(files, planned, folder) if resumes else planned.wanted
-    needed = sum(files.bytes_used(at) for at in wanted)
-    needed += sum(span.length for span in planned.reuse.spans)
-    with reserved(workspace.config.cache, needed, workspace.listener):
+    with reserved(workspace, planned, folder, resumes):
         observed = _Filling(workspace, planned, folder).fill(files, wanted)
         signature = staging.complete(files)
         stored = planned.stored_placement
@@ -162,7 +160,7 @@ class _Filling:
         if wrong:
             names = ", ".join(placement.files[at].path for at in wrong[:5])
             self._workspace.listener(Noted(f"{names}: not right when put together; fetching again"))
-            again = {frame for at in wrong for frame in files.frames_of(at)}
+            again = staging.detach(files, {each for at in wrong for each in files.frames_of(at)})
             observed |= self._fetch(files, sorted(again))
             if wrong := self._wrong(files, wrong):
                 names = ", ".join(placement.files[at].path for at in wrong)

@@ -2,7 +2,8 @@
 
 Links inside the tree are followed and recorded as what they point to; a link that leaves
 the tree, a socket, a device, a name that cannot travel: all offenders are named at once
-and nothing is read. While reading, a file whose size or times move is reported.
+and nothing is read. While reading, a file whose size or times move is reported, and what
+another tool promised of its content is checked (`broken_promises` says the outcome).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import NamedTuple
 
 from stager.errors import SourceChanged, UsageError, problems
 from stager.model import paths
+from stager.model.promise import Promise
 from stager.model.records import MAX_FRAME, next_cut
 
 SMALL_FILE = 1024 * 1024
@@ -31,6 +33,7 @@ class SourceFile(NamedTuple):
     location: str
     size: int
     stamp: tuple[int, int, int]  # mtime_ns, ctime_ns, inode
+    promise: Promise | None = None
 
     @property
     def is_small(self) -> bool:
@@ -68,6 +71,11 @@ def scan(path: Path) -> Source:
     return Source(str(path), tuple(ordered), tuple(walk.empty_folders))
 
 
+def source_file(path: str, location: str, promise: Promise | None = None) -> SourceFile:
+    """A regular file that lies anywhere, as `path` of the version; OSError when it does not."""
+    return _file(path, location, os.stat(location))._replace(promise=promise)
+
+
 def _single(path: Path) -> Source:
     facts = os.stat(path)
     findings = paths.offences([path.name])
@@ -89,21 +97,23 @@ def read(file: SourceFile, start: int = 0, length: int | None = None) -> bytes:
         _check_unchanged(file, descriptor)
     finally:
         os.close(descriptor)
-    return data
+    return b"".join(_settling(file, [data], wanted))
 
 
 def frames(file: SourceFile, start: int = 0, length: int | None = None) -> Iterator[memoryview]:
     """The raw frames of a large file or part, in order; SourceChanged when it moves meanwhile."""
     with open(file.location, "rb", buffering=0) as stream:
         stream.seek(start)
-        yield from cut_stream(_bounded(stream, file.size - start if length is None else length))
+        wanted = file.size - start if length is None else length
+        yield from cut_stream(_settling(file, _bounded(stream, wanted), wanted))
         _check_unchanged(file, stream.fileno())
 
 
 def records(file: SourceFile) -> Iterator[bytes]:
     """The file in blocks that end at record ends; SourceChanged when it moves meanwhile."""
     with open(file.location, "rb", buffering=0) as stream:
-        yield from record_blocks(_bounded(stream, file.size, RECORD_BYTES))
+        read_blocks = _bounded(stream, file.size, RECORD_BYTES)
+        yield from record_blocks(_settling(file, read_blocks, file.size))
         _check_unchanged(file, stream.fileno())
 
 
@@ -128,6 +138,12 @@ def record_blocks(blocks: Iterable[bytes]) -> Iterator[bytes]:
 def blocks(stream: io.RawIOBase) -> Iterator[bytes]:
     """What is left of an open file, in blocks of RECORD_BYTES."""
     return iter(lambda: stream.read(RECORD_BYTES) or b"", b"")
+
+
+def broken_promises(source: Source) -> list[str]:
+    """One finding per file whose promise does not hold or was not looked at."""
+    promised = ((file.path, file.promise) for file in source.files)
+    return [promise.finding(path) for path, promise in promised if promise and not promise.is_kept]
 
 
 def cut_stream(blocks: Iterable[bytes | memoryview]) -> Iterator[memoryview]:
@@ -191,19 +207,32 @@ class _Walk:
                     pending.append((entry.path, path + "/", (*above, identity)))
 
     def _inside(self, entry: os.DirEntry[str], path: str) -> bool:
-        target = Path(entry.path).resolve()
-        if not target.exists():
+        try:
+            entry.stat()
+        except OSError:  # nothing there, or a link to itself
             self.findings.append(f"{path!r}: a link to nothing")
-        elif not target.is_relative_to(self.root):
+            return False
+        if not Path(entry.path).resolve().is_relative_to(self.root):
             self.findings.append(f"{path!r}: a link that leaves the tree")
-        else:
-            return True
-        return False
+            return False
+        return True
 
 
 def _file(path: str, location: str, facts: os.stat_result) -> SourceFile:
     stamp = (facts.st_mtime_ns, facts.st_ctime_ns, facts.st_ino)
     return SourceFile(path, location, facts.st_size, stamp)
+
+
+def _settling(file: SourceFile, blocks: Iterable[bytes], length: int) -> Iterator[bytes]:
+    """The blocks; what was promised of the file is settled when all of it has passed."""
+    if file.promise is None or length != file.size:
+        yield from blocks
+        return
+    hasher = file.promise.hasher(file.size)
+    for block in blocks:
+        hasher.update(block)
+        yield block
+    file.promise.settle(hasher)
 
 
 def _bounded(stream: io.RawIOBase, length: int, size: int = READ_BYTES) -> Iterator[bytes]:
@@ -217,4 +246,4 @@ def _check_unchanged(file: SourceFile, descriptor: int) -> None:
     facts = os.fstat(descriptor)
     now = (facts.st_mtime_ns, facts.st_ctime_ns, facts.st_ino)
     if now != file.stamp or facts.st_size != file.size:
-        raise SourceChanged(names=file.path, hint="push again when nothing writes to it")
+        raise SourceChanged(names=file.path, hint="try again when nothing writes to it")

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
 from tests.support.command import Stager
+from tests.support.foreign import Project, dvc_project
 from tests.support.s3_server import S3Server
 
+TRACKED = {
+    "labels.csv": b"a,b\r\n1,2\r\n",
+    "im/1.bin": b"\0\r\n\1" * 500,
+    "im/2.bin": b"",
+    "z": b"z",
+}
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 
 
@@ -38,3 +46,31 @@ def real_input(request: pytest.FixtureRequest) -> Path:
     if not folder.is_dir():
         pytest.skip(f"the shared inputs are not beside this checkout ({request.param})")
     return folder
+
+
+@pytest.fixture(scope="session")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """`project/` with `data/` tracked, committed and pushed to the remote `dvc-remote/`.
+
+    Made once and copied: DVC takes more than a second to start.
+    """
+    folder = tmp_path_factory.mktemp("template")
+    project = dvc_project(folder / "project")
+    for name, data in TRACKED.items():
+        path = project.folder / "data" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    project.dvc("remote", "add", "--quiet", "--default", "store", folder / "dvc-remote")
+    config = project.folder / ".dvc" / "config"
+    config.write_text(config.read_text().replace(str(folder), "../.."))
+    project.dvc("add", "--quiet", "data")
+    project.commit()
+    project.dvc("push", "--quiet")
+    return folder
+
+
+@pytest.fixture
+def project(template: Path, tmp_path: Path) -> Project:
+    """A copy of the template's project, with its remote beside it."""
+    shutil.copytree(template, tmp_path, dirs_exist_ok=True)
+    return Project(tmp_path / "project")

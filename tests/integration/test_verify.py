@@ -70,6 +70,20 @@ def test_repair_of_a_deleted_file(local: Stager, staged: Path) -> None:
     assert contents(local.path("data@v1")) == contents(staged)
 
 
+@pytest.mark.parametrize("what", ["longer", "folder"])
+def test_repair_of_what_no_frame_would_set_right(local: Stager, staged: Path, what: str) -> None:
+    victim = local.path("data@v1") / "train.jsonl"
+    victim.chmod(0o644)
+    if what == "longer":
+        with victim.open("ab") as file:
+            file.write(b"more")
+    else:
+        victim.unlink()
+        victim.mkdir()
+    local.ok("verify", "data@v1", "--repair")
+    assert contents(local.path("data@v1")) == contents(staged)
+
+
 def test_repair_does_not_write_through_hard_links(
     local: Stager, staged: Path, tmp_path: Path
 ) -> None:

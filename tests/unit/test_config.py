@@ -128,6 +128,10 @@ def test_the_nearest_file_is_read_and_then_the_users_own(
         ("stall_seconds = -1", "stall_seconds"),
         ("stall_seconds = nan", "stall_seconds"),
         ("free_floor = -1", "free_floor"),
+        ("free_floor = '5 apples'", "free_floor"),
+        ("budget = '500G'", "budget"),
+        ("budget = 1.5", "budget"),
+        ("budget = [1]", "budget"),
         ("remot = 's3://b'", "remot"),
         ("[remote]\nurl = 's3://b'", "remote"),
         ("not toml", "the file"),
@@ -155,9 +159,54 @@ def test_a_bad_variable_is_named(folder: Path, home: dict[str, str], value: str)
         loaded(folder, home | {"STAGER_CONNECTIONS": value})
 
 
+@pytest.mark.parametrize(
+    ("written", "wanted"),
+    [("true", True), ("false", False), ("1", True), ("0", False), ('"False"', False)],
+)
+def test_a_switch_is_on_or_off(
+    folder: Path, home: dict[str, str], written: str, wanted: bool
+) -> None:
+    assert loaded(folder, home).record_index is True
+    found = loaded(folder, home, f"record_index = {written}")
+    assert found.record_index is wanted
+    assert dict(found.origins) == {"record_index": str(folder / "stager.toml")}
+    variable = home | {"STAGER_RECORD_INDEX": written.strip('"')}
+    assert loaded(folder, variable, "record_index = true").record_index is wanted
+    assert loaded(folder, home, flags={"record_index": wanted}).record_index is wanted
+
+
+@pytest.mark.parametrize("value", ["yes", "2", "on", " ", "None", "[]", "1.0"])
+def test_a_switch_that_is_neither_is_named(folder: Path, home: dict[str, str], value: str) -> None:
+    with pytest.raises(ConfigError, match=r"STAGER_RECORD_INDEX.*true or false"):
+        loaded(folder, home | {"STAGER_RECORD_INDEX": value})
+    with pytest.raises(ConfigError, match=r"record_index.*true or false"):
+        loaded(folder, home, f'record_index = "{value}"')
+
+
 def test_a_bad_flag_is_named(folder: Path, home: dict[str, str]) -> None:
     with pytest.raises(ConfigError, match="--stall-seconds"):
         loaded(folder, home, flags={"stall_seconds": "soon"})
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [("'500GB'", 500 * 10**9), ("'1.5TiB'", 3 * 2**39), ("'1000'", 1000), ("1000", 1000)],
+)
+@pytest.mark.parametrize("key", config.SIZES)
+def test_a_size_may_have_a_unit(
+    folder: Path, home: dict[str, str], key: str, text: str, size: int
+) -> None:
+    assert getattr(loaded(folder, home, f"{key} = {text}").cache, key) == size
+    environ = home | {f"STAGER_{key.upper()}": text.strip("'")}
+    assert getattr(loaded(folder, environ).cache, key) == size
+
+
+@pytest.mark.parametrize("value", ["many", "-1", "500G", "1e9"])
+def test_a_bad_size_is_named_with_where_it_stands(
+    folder: Path, home: dict[str, str], value: str
+) -> None:
+    with pytest.raises(ConfigError, match=r"budget \(STAGER_BUDGET\)"):
+        loaded(folder, home | {"STAGER_BUDGET": value})
 
 
 def test_an_empty_variable_says_nothing(folder: Path, home: dict[str, str]) -> None:

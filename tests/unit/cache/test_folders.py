@@ -20,7 +20,13 @@ dataset_names = st.lists(segments, min_size=1, max_size=4).map("/".join)
 
 def places(name: str, version: str) -> set[Path]:
     """All that belongs to one version."""
-    of = (FOLDERS.version, FOLDERS.receipt, FOLDERS.placement, FOLDERS.pin)
+    of = (
+        FOLDERS.version,
+        FOLDERS.receipt,
+        FOLDERS.placement,
+        FOLDERS.pin,
+        FOLDERS.evicted,
+    )
     return {each(name, version) for each in of}
 
 
@@ -54,4 +60,6 @@ def test_a_destination_is_known_by_its_whole_path() -> None:
 
 def test_locks_and_promises_lie_apart() -> None:
     assert FOLDERS.lock("space") != FOLDERS.reservations
+    assert FOLDERS.leases != FOLDERS.reservations
     assert FOLDERS.staging("blake3:00") == Path("/cache/staging/blake3-00")
+    assert FOLDERS.tree_lock("blake3:00") == FOLDERS.lock("blake3-00")

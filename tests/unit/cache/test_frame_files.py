@@ -6,6 +6,7 @@ import contextlib
 import os
 import random
 import tempfile
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -46,6 +47,122 @@ def shared(folder: Path, *pieces: tuple[str, list[Slice], bytes]) -> FrameFiles:
     return FrameFiles(str(folder), placement)
 
 
+@contextlib.contextmanager
+def damaged(path: Path, at: int) -> Iterator[None]:
+    """A file with one byte changed."""
+    before = path.read_bytes()
+    path.chmod(0o644)
+    path.write_bytes(before[:at] + bytes([before[at] ^ 1]) + before[at + 1 :])
+    yield
+    path.write_bytes(before)
+
+
+pieces = st.lists(
+    st.lists(
+        st.tuples(st.integers(0, 2), st.integers(0, 39), st.integers(1, 40)).map(
+            lambda piece: Slice(piece[0], piece[1], min(piece[2], 40 - piece[1]))
+        ),
+        max_size=5,
+    ),
+    min_size=1,
+    max_size=4,
+)
+THREE = [random.Random(seed).randbytes(40) for seed in range(3)]
+
+
+def sliced(folder: Path, chosen: list[list[Slice]], leave: frozenset[int]) -> FrameFiles:
+    """Files made of any slices of THREE frames of 40 bytes."""
+    builder = PlacementBuilder()
+    pack = builder.pack(Pack("packs/aa/bb", 120))
+    for at, raw in enumerate(THREE):
+        builder.frame(Frame(pack, 40 * at, 40, 40, RAW, digest_of(raw).raw))
+    for number, slices in enumerate(chosen):
+        builder.file(entry(f"{number}", content_of(slices)), slices)
+    placement = builder.build()
+    staging.begin(folder, placement)
+    return FrameFiles(str(folder), placement, leave)
+
+
+def content_of(slices: list[Slice]) -> bytes:
+    """What a file of these slices holds."""
+    return b"".join(
+        THREE[piece.frame][piece.offset : piece.offset + piece.length] for piece in slices
+    )
+
+
+@given(pieces, st.frozensets(st.integers(0, 3), max_size=2), st.permutations(range(3)))
+def test_any_slices_of_any_frames_make_the_files(
+    chosen: list[list[Slice]], leave: frozenset[int], order: list[int]
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        files = sliced(Path(folder), chosen, leave)
+        written = [at for at in range(len(chosen)) if at not in leave]
+        for frame in order:
+            files.write(frame, THREE[frame])
+        for at, slices in enumerate(chosen):
+            path = Path(folder, str(at))
+            if at in leave or not slices:
+                assert not path.exists()
+            else:
+                assert path.read_bytes() == content_of(slices)
+                assert files.is_right(at)
+        for frame, raw in enumerate(THREE):
+            uses = [(at, piece) for at in written for piece in chosen[at] if piece.frame == frame]
+            assert [(use.file, use.frame_offset, use.length) for use in files.uses(frame)] == [
+                (at, piece.offset, piece.length) for at, piece in uses
+            ]
+            assert files.bytes_used(frame) == sum(piece.length for _, piece in uses)
+            seen = {at for _, (_, start, size) in uses for at in range(start, start + size)}
+            assert files.is_whole(frame) == (len(seen) == 40)
+            assert files.read(frame) == (raw if len(seen) == 40 else None)
+            assert files.is_sound(frame) == (len(seen) == 40)
+            assert files.used_digest(frame) == files.used_digest(frame, raw)
+
+
+@given(pieces, st.integers(0), st.integers(0))
+def test_T9_a_changed_byte_is_seen_by_its_frame_and_its_file(
+    chosen: list[list[Slice]], which: int, where: int
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        files = sliced(Path(folder), chosen, frozenset())
+        for frame, raw in enumerate(THREE):
+            files.write(frame, raw)
+        full = [at for at, slices in enumerate(chosen) if slices]
+        if not full:
+            return
+        file = full[which % len(full)]
+        at = where % files.placement.files[file].size
+        position, frame = 0, 0
+        for piece in chosen[file]:
+            if position <= at < position + piece.length:
+                frame = piece.frame
+            position += piece.length
+        with damaged(Path(folder, str(file)), at):
+            assert not files.is_right(file)
+            assert not files.is_sound(frame)
+            assert files.used_digest(frame) != files.used_digest(frame, THREE[frame])
+        assert files.is_right(file)
+
+
+def test_what_is_noted_of_a_part_is_gone_with_the_file(tmp_path: Path) -> None:
+    files = shared(tmp_path, ("a", [Slice(0, 10, 20)], RAW_BYTES[10:30]))
+    files.write(0, RAW_BYTES)
+    assert files.used_digest(0) == digest_of(RAW_BYTES[10:30]).raw
+    os.chmod(tmp_path / "a", 0o644)
+    os.truncate(tmp_path / "a", 19)
+    assert files.used_digest(0) is None
+    assert not files.is_right(0)
+    (tmp_path / "a").unlink()
+    assert files.used_digest(0) is None
+    assert not files.is_right(0)
+
+
+def test_a_file_that_is_too_long_is_not_right(tmp_path: Path) -> None:
+    files = shared(tmp_path, ("a", [Slice(0, 0, 100)], RAW_BYTES))
+    (tmp_path / "a").write_bytes(RAW_BYTES + b"more")
+    assert not files.is_right(0)
+
+
 @given(contents(), st.integers(1, 100), st.randoms(use_true_random=False))
 def test_frames_written_in_any_order_make_the_files(
     files: dict[str, bytes], frame_bytes: int, order: random.Random
@@ -82,7 +199,9 @@ def test_a_frame_that_many_files_share_is_put_together_again(tmp_path: Path) -> 
     assert files.read(0) == RAW_BYTES
     assert files.is_sound(0)
     assert files.frames_of(0) == {0}
-    assert files.uses[0][0] == Use(0, 0, 0, 60)
+    assert files.uses(0) == [Use(0, 0, 0, 60), Use(1, 0, 60, 40)]
+    assert files.bytes_used(0) == 100
+    assert files.is_whole(0)
 
 
 def test_a_frame_used_in_part_cannot_be_read_back(tmp_path: Path) -> None:
@@ -91,6 +210,28 @@ def test_a_frame_used_in_part_cannot_be_read_back(tmp_path: Path) -> None:
     assert (tmp_path / "a").read_bytes() == RAW_BYTES[10:30] + RAW_BYTES[50:55]
     assert files.read(0) is None
     assert not files.is_sound(0)
+    assert not files.is_whole(0)
+    assert files.bytes_used(0) == 25
+
+
+def test_parts_that_overlap_are_each_looked_at(tmp_path: Path) -> None:
+    """Repeated records: no part alone is the frame, none stands wholly in another."""
+    parts = {"a": (0, 60), "b": (40, 100), "c": (30, 80), "d": (0, 61), "e": (99, 100)}
+    files = shared(
+        tmp_path,
+        *(
+            (name, [Slice(0, start, end - start)], RAW_BYTES[start:end])
+            for name, (start, end) in parts.items()
+        ),
+    )
+    files.write(0, RAW_BYTES)
+    assert files.read(0) == RAW_BYTES
+    assert files.is_sound(0)
+    for name, (start, end) in parts.items():
+        for at in range(end - start):
+            with damaged(tmp_path / name, at):
+                assert not files.is_sound(0), (name, at)
+    assert files.is_sound(0)
 
 
 def test_every_copy_of_a_frame_is_looked_at(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from stager.cache.signature import signature_of
+from stager.cache.signature import cleared_signature, signature_of
 from stager.model.receipt import Signature
 
 
@@ -64,3 +64,35 @@ def test_reading_and_listing_change_nothing(tree: Path) -> None:
     os.utime(tree)
     (tree / "empty folder").mkdir()
     assert signature_of(tree) == before
+
+
+def test_clearing_removes_what_is_not_expected_and_makes_the_rest_read_only(tree: Path) -> None:
+    outside = tree.parent / "outside"
+    outside.write_bytes(b"precious")
+    outside.chmod(0o666)
+    (tree / "stranger").write_bytes(b"?")
+    (tree / "b" / "link").symlink_to(outside)
+    os.mkfifo(tree / "b" / "pipe")
+    before = signature_of(tree)
+    expected = {"a", "b/c", "b/d", "b/link", "b/pipe", "stran"}
+    found = cleared_signature(str(tree), expected)
+    assert found == signature_of(tree) != before
+    assert (found.files, found.bytes) == (3, 6)
+    assert sorted(os.listdir(tree / "b")) == ["c", "d"]
+    for name in ("a", "b/c", "b/d"):
+        assert os.stat(tree / name).st_mode & 0o777 == 0o444
+    assert outside.read_bytes() == b"precious"
+    assert os.stat(outside).st_mode & 0o777 == 0o666
+
+
+def test_clearing_changes_no_time_and_no_file_that_is_read_only(tree: Path) -> None:
+    os.chmod(tree / "a", 0o444)
+    before = os.stat(tree / "a").st_ctime_ns
+    times = signature_of(tree)
+    assert cleared_signature(str(tree), {"a", "b/c", "b/d"}) == times
+    assert os.stat(tree / "a").st_ctime_ns == before
+
+
+def test_a_path_expected_as_a_file_but_found_as_a_folder_is_not_one(tree: Path) -> None:
+    found = cleared_signature(str(tree), {"b", "a"})
+    assert (found.files, found.bytes) == (1, 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,6 @@ import pytest
 from stager.cache import staged, staging
 from stager.cache.folders import Folders
 from stager.cache.staged import Staged
-from stager.errors import CacheError
 from tests.unit.cache.test_staging import filled, receipt_of
 from tests.unit.examples import TREE
 
@@ -88,37 +88,31 @@ def test_a_version_that_vanished_is_not_intact(folders: Folders) -> None:
     assert not found.is_intact()
 
 
-def test_remove_takes_everything_of_one_version(folders: Folders) -> None:
-    staged.remove(folders, stage(folders))
-    stage(folders, version="v2")
-    assert [one.reference for one in staged.everything(folders)] == ["alpaca@v2"]
-    left = {path.name for path in folders.dataset("alpaca").iterdir()}
-    assert left == {"v2", "v2.json", "v2.placement"}
+def test_a_pin_is_there_until_it_is_lifted(folders: Folders) -> None:
+    for pinned in (True, True, False, False):
+        staged.pin(folders, _found(folders), pinned)
+        assert _found(folders).pinned is pinned
 
 
-def test_what_is_pinned_stays(folders: Folders) -> None:
-    staged.pin(folders, stage(folders), True)
-    found = staged.find(folders, "alpaca", "v1")
-    assert found is not None
-    assert found.pinned
-    with pytest.raises(CacheError, match="pinned"):
-        staged.remove(folders, found)
-    assert found.is_intact()
-    staged.pin(folders, found, False)
-    staged.pin(folders, found, False)
-    unpinned = staged.find(folders, "alpaca", "v1")
-    assert unpinned is not None
-    staged.remove(folders, unpinned)
-
-
-def test_a_pin_set_meanwhile_protects_too(folders: Folders) -> None:
-    found = stage(folders)
-    staged.pin(folders, found, True)
-    with pytest.raises(CacheError, match="pinned"):
-        staged.remove(folders, found)
+def _found(folders: Folders) -> Staged:
+    return staged.find(folders, "alpaca", "v1") or stage(folders)
 
 
 def test_last_used_is_when_it_was_asked_for(folders: Folders) -> None:
     found = stage(folders)
-    os.utime(found.folder, (1_000_000, 2_000_000))
+    os.utime(found.folder, (2_000_000, 1_000_000))
     assert found.last_used() == 1_000_000
+    found.touch()
+    assert found.last_used() == pytest.approx(time.time(), abs=60)
+
+
+def test_last_used_is_not_disturbed_by_a_walk(folders: Folders) -> None:
+    """On relatime, what lists a folder moves its access time."""
+    found = stage(folders)
+    for when in (1_000_000, time.time() - 5):
+        os.utime(found.folder, (when, when))
+        before = found.last_used()
+        assert found.is_intact()
+        assert len(list(found.folder.rglob("*"))) > 0
+        (found.folder / "a").read_bytes()
+        assert found.last_used() == before

@@ -174,6 +174,44 @@ def test_T26_a_leftover_link_where_a_folder_must_be_is_not_followed(tmp_path: Pa
     staging.complete(files)
 
 
+@pytest.mark.parametrize("what", ["long", "folder", "link", "pipe", "hard link", "empty but long"])
+def test_T15_what_cannot_be_a_file_of_the_tree_does_not_stop_the_next_run(
+    tmp_path: Path, what: str
+) -> None:
+    """No frame is written over what is too long or no file: nothing would shorten it."""
+    outside = tmp_path / "outside"
+    outside.write_bytes(b"precious" * 100)
+    files = filled(tmp_path / "s")
+    place = tmp_path / "s" / ("b/empty" if what == "empty but long" else "a")
+    place.unlink(missing_ok=True)
+    if what == "folder":
+        place.mkdir()
+        (place / "more").touch()
+    elif what == "link":
+        place.symlink_to(outside)
+    elif what == "pipe":
+        os.mkfifo(place)
+    elif what == "hard link":
+        os.link(outside, place)
+    else:
+        place.write_bytes(b"x" * 151)
+    assert staging.begin(tmp_path / "s", files.placement)
+    assert not os.path.lexists(place)
+    for frame, raw in enumerate(raw_frames(*placed(CONTENTS))):
+        files.write(frame, raw)
+    staging.complete(files)
+    assert (tmp_path / "s" / "a").read_bytes() == CONTENTS["a"]
+    assert outside.read_bytes() == b"precious" * 100
+
+
+def test_begin_keeps_what_may_be_right(tmp_path: Path) -> None:
+    files = filled(tmp_path)
+    os.truncate(tmp_path / "a", 10)
+    assert staging.begin(tmp_path, files.placement)
+    assert (tmp_path / "a").read_bytes() == CONTENTS["a"][:10]
+    assert (tmp_path / "z/z/z").read_bytes() == CONTENTS["z/z/z"]
+
+
 def test_an_empty_version_is_a_version(tmp_path: Path) -> None:
     nothing: Placement = placed({})[0]
     staging.begin(tmp_path / "s", nothing)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
@@ -233,3 +234,46 @@ def test_a_path_that_stands_twice_is_a_mistake_of_the_caller() -> None:
     builder.file(entry("a"), [])
     with pytest.raises(ValueError, match="twice"):
         builder.build()
+
+
+@given(
+    st.lists(
+        st.lists(st.tuples(st.integers(0, 2), st.integers(0, 5), st.integers(1, 5)), max_size=4),
+        max_size=5,
+    ),
+    st.randoms(use_true_random=False),
+)
+def test_the_builder_keeps_every_files_slices_in_any_order_of_adding(
+    chosen: list[list[tuple[int, int, int]]], order: random.Random
+) -> None:
+    builder = PlacementBuilder()
+    pack = builder.pack(Pack("packs/aa/bb", 30))
+    for at in range(3):
+        assert builder.frame(Frame(pack, 10 * at, 10, 10, RAW, bytes(32))) == at
+    files = [(f"{at}", [Slice(*piece) for piece in pieces]) for at, pieces in enumerate(chosen)]
+    order.shuffle(files)
+    for path, slices in files:
+        builder.file(entry(path, b"x" * sum(piece.length for piece in slices)), iter(slices))
+    built = builder.build()
+    assert builder.build().encode() == built.encode()
+    found = decode(built.encode(), "here")
+    assert {file.path: list(found.slices_of(at)) for at, file in enumerate(found.files)} == dict(
+        files
+    )
+
+
+def test_packs_differ_by_key_size_and_etag() -> None:
+    builder = PlacementBuilder()
+    packs = [Pack("a", 1), Pack("a", 2), Pack("a", 1, "etag"), Pack("b", 1)]
+    assert [builder.pack(pack) for pack in packs] == [0, 1, 2, 3]
+    assert [builder.pack(pack) for pack in packs] == [0, 1, 2, 3]
+    assert builder.packs == packs
+
+
+def test_slices_are_taken_one_at_a_time() -> None:
+    """The slices of a version may not fit in memory as objects."""
+    builder = PlacementBuilder()
+    builder.frame(Frame(builder.pack(Pack("a", 10)), 0, 10, 10, RAW, bytes(32)))
+    builder.file(entry("a", b"x" * 1000), (Slice(0, 0, 1) for _ in range(1000)))
+    built = builder.build()
+    assert (len(built.slice_frame), built.slice_frame.itemsize) == (1000, 4)

@@ -23,7 +23,8 @@ def test_every_frame_is_found_in_its_pack(raws: list[bytes]) -> None:
             assert stored.offset == position
             position += stored.stored
             span = memoryview(pack.data)[stored.offset : position]
-            found.append(bytes(codec.decode(span, Frame(0, *stored), "key")))
+            frame = Frame(0, *stored[:-1])
+            found.append(bytes(codec.decode(span, frame, "key")))
         assert position == len(pack.data)
     assert found == raws
 
@@ -33,6 +34,14 @@ def test_a_pack_is_closed_when_it_is_full_and_the_first_ones_sooner() -> None:
     sizes = [len(pack.data) // 1024**2 for pack in assemble([frame] * 22)]
     assert sizes == [10, 20, 35, 35, 10]  # 8, 16, then 32 MiB, each by whole frames
     assert PACK_BYTES == 32 * 1024**2
+
+
+def test_the_units_of_a_frame_stay_with_it() -> None:
+    raws = [b'{"n": %d}\n' % at * 50 for at in range(3)]
+    frames = [codec.encode(raw) for raw in raws]
+    frames[1] = frames[1]._replace(units=codec.record_units(raws[1], [len(raws[1])]))
+    (pack,) = assemble(frames)
+    assert [stored.units for stored in pack.frames] == [None, frames[1].units, None]
 
 
 def test_equal_frames_make_equal_packs() -> None:

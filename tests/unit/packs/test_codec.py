@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from stager.errors import DigestMismatch
 from stager.model.placement import RAW, TRUSTED, ZSTD, Frame
+from stager.model.records import units
 from stager.packs import codec
 
 TEXT = b'{"instruction": "say it again", "output": "again"}\n' * 4000
@@ -119,3 +120,28 @@ def test_a_frame_without_its_size_is_a_mismatch() -> None:
 
 def test_a_trusted_frame_is_taken_as_it_comes() -> None:
     assert decoded(b"anything", Frame(0, 0, 8, 8, TRUSTED, bytes(32))) == b"anything"
+
+
+@given(st.lists(st.integers(0, 30), max_size=8))
+def test_the_units_of_a_frame_are_those_of_its_members(counts: list[int]) -> None:
+    """A member without a newline at its end makes no unit with what follows it."""
+    lines = [b'{"text": "%s"}\n' % (b"abc" * (7 * at % 90 + 20)) for at in range(40)]
+    members = [b"".join(lines[:count]) + b"tail" * (count % 2) * 50 for count in counts]
+    found = codec.record_units(b"".join(members), [len(member) for member in members])
+    assert found is not None
+    parts = [units(member) for member in members]
+    assert list(found.hashes) == [each for part in parts for each in part.hashes]
+    assert list(found.lengths) == [each for part in parts for each in part.lengths]
+
+
+def test_a_frame_that_is_no_text_has_no_units() -> None:
+    assert codec.record_units(NOISE, [len(NOISE)]) is None
+    assert codec.record_units(b"\n" * 1000, [1000]) is None
+
+
+@pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
+def test_units_do_not_depend_on_the_kind_of_buffer(kind: type) -> None:
+    data = b"".join(b'{"text": "%s"}\n' % (b"x" * (60 + at % 50)) for at in range(300))
+    found = codec.record_units(kind(data), [len(data)])
+    assert found == units(data)
+    assert found is not None and len(found.hashes) > 10

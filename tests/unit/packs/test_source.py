@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+import io
 import os
 import socket
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from stager.errors import DataError, SourceChanged, UsageError
 from stager.packs import source
-from stager.packs.source import cut_stream, frames, read, scan
+from stager.packs.source import (
+    MAX_FRAME,
+    SourceFile,
+    blocks,
+    cut_stream,
+    frames,
+    read,
+    record_blocks,
+    records,
+    scan,
+)
 from tests.unit.model.test_records import cuts, lines
 
 
@@ -104,6 +117,13 @@ def test_a_loop_is_named_by_its_link(tree: Path, target: str) -> None:
     os.symlink(target, tree / "sub" / "loop")
     (finding,) = findings(tree)
     assert finding.startswith("'sub/loop': ")
+
+
+@pytest.mark.parametrize("target", ["loop", "nowhere/../good.jsonl", "good.jsonl/../good.jsonl"])
+def test_a_link_that_no_system_call_can_follow_is_named(tree: Path, target: str) -> None:
+    os.symlink(target, tree / "loop")
+    (finding,) = findings(tree)
+    assert finding == "'loop': a link to nothing"
 
 
 def test_a_root_that_is_a_link_is_followed(tree: Path, tmp_path: Path) -> None:
@@ -204,3 +224,92 @@ def test_a_small_file_is_one_that_shares_frames(tree: Path) -> None:
     (tree / "edge").write_bytes(bytes(source.SMALL_FILE))
     sizes = {file.path: file.is_small for file in scan(tree).files}
     assert sizes == {"good.jsonl": True, "edge": False}
+
+
+def large(tree: Path) -> SourceFile:
+    """A file of several frames."""
+    (tree / "large").write_bytes(lines(1200))
+    return next(file for file in scan(tree).files if file.path == "large")
+
+
+@pytest.mark.parametrize(
+    ("start", "length"), [(0, 0), (0, 10), (7, 3_000_000), (5_000_000, None), (0, None)]
+)
+def test_a_part_of_a_file_is_that_part(tree: Path, start: int, length: int | None) -> None:
+    file = large(tree)
+    expected = lines(1200)[start:] if length is None else lines(1200)[start : start + length]
+    assert read(file, start, length) == expected
+    found = [bytes(frame) for frame in frames(file, start, length)]
+    assert b"".join(found) == expected
+    assert found == [bytes(frame) for frame in cut_stream([expected])]
+
+
+def test_T32_a_part_of_a_file_that_changed_is_not_read(tree: Path) -> None:
+    file = large(tree)
+    with (tree / "large").open("r+b") as stream:
+        stream.truncate(9_000_000)
+    for start, length in ((0, 10), (8_999_990, 20), (9_000_000, 10)):
+        with pytest.raises(SourceChanged, match="large"):
+            read(file, start, length)
+        with pytest.raises(SourceChanged, match="large"):
+            list(frames(file, start, length))
+    with pytest.raises(SourceChanged, match="large"):
+        list(records(file))
+
+
+def test_T32_records_of_a_file_that_grows_meanwhile_are_refused(tree: Path) -> None:
+    file = large(tree)
+    reading = records(file)
+    next(reading)
+    with (tree / "large").open("ab") as stream:
+        stream.write(b"one more\n")
+    with pytest.raises(SourceChanged, match="large"):
+        list(reading)
+
+
+def test_records_of_a_file_are_the_file(tree: Path) -> None:
+    file = large(tree)
+    found = list(records(file))
+    assert b"".join(found) == lines(1200)
+    assert all(block.endswith(b"\n") for block in found)
+    assert max(map(len, found)) < 2 * MAX_FRAME
+    (small,) = (file for file in scan(tree).files if file.is_small)
+    assert list(records(small)) == [b"{}\n"]
+
+
+@given(
+    st.lists(st.binary(max_size=30).map(lambda data: data.replace(b"\1", b"\n")), max_size=20),
+    st.integers(1, 40),
+)
+def test_record_blocks_are_the_stream_and_end_at_record_ends(
+    parts: list[bytes], longest: int
+) -> None:
+    """But for the end of the stream and for records longer than a frame."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(source, "MAX_FRAME", longest)
+        found = list(record_blocks(parts))
+    stream = b"".join(parts)
+    assert b"".join(found) == stream
+    assert all(found)
+    for block in found[:-1]:
+        if not block.endswith(b"\n"):
+            assert b"\n" not in block.rpartition(b"\n")[2]
+            assert len(block.rpartition(b"\n")[2]) >= min(longest, 1)
+            assert b"\n" not in block, "a block with a record end ends at one"
+            assert len(block) >= longest
+
+
+def test_a_long_record_is_held_until_it_is_too_long() -> None:
+    mega = 1024 * 1024
+    parts = [b"x" * mega] * 20 + [b"\n", b"next\n"]
+    found = list(record_blocks(parts))
+    assert [len(block) for block in found] == [8 * mega, 8 * mega, 4 * mega + 1, 5]
+
+
+def test_blocks_are_what_is_left_of_a_file(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(source, "RECORD_BYTES", 7)
+    with open(tree / "good.jsonl", "rb", buffering=0) as stream:
+        stream.seek(1)
+        assert list(blocks(stream)) == [b"}\n"]
+        assert list(blocks(stream)) == []
+    assert list(blocks(io.BytesIO(b"x" * 15))) == [b"x" * 7, b"x" * 7, b"x"]  # type: ignore[arg-type]

@@ -1,0 +1,65 @@
+"""kill -9 of an import: no version that lies, nothing left behind, and the next run completes."""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.support import corpus
+from tests.support.command import Stager, contents
+from tests.support.foreign import Project, git_project
+
+MOMENTS = 8
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Project:
+    """24 MB in one large and many small files, all kept by Git itself."""
+    project = git_project(tmp_path / "project")
+    corpus.jsonl(project.folder / "train.jsonl", 24_000_000, seed=1)
+    corpus.small_files(project.folder / "images", 100, 2000, 20_000, seed=2)
+    project.commit()
+    return project
+
+
+def test_T50_kill_of_import(local: Stager, repository: Project) -> None:
+    expected = {
+        name: data for name, data in contents(repository.folder).items() if ".git/" not in name
+    }
+    how = ("import", "--git-lfs", repository.folder, ".")
+    began = time.perf_counter()
+    local.ok(*how, "timing")
+    whole = time.perf_counter() - began
+    dice = random.Random(9)
+    interrupted = 0
+    for number in range(MOMENTS):
+        killed = Stager(f"{local.remote}{number}", local.cache)
+        process = killed.start(*how, "data")
+        time.sleep(dice.uniform(0.2, 1.0) * whole)
+        process.kill()
+        process.communicate()
+        log = killed.run("log", "data")
+        assert log.code in (0, 31)
+        interrupted += log.code != 0
+        killed.ok(*how, "data")
+        assert len(killed.json("log", "data")) == 1
+        assert list((local.cache / "staging").iterdir()) == []
+        node = killed.at(local.cache.with_name(f"node{number}"))
+        assert contents(Path(node.json("pull", "data@v1")["path"])) == expected
+    assert interrupted >= MOMENTS // 3, "the kills came too late to show anything"
+
+
+def test_T54_no_room_for_what_must_be_brought_is_said(local: Stager, repository: Project) -> None:
+    facts = os.statvfs(repository.folder)
+    floor = facts.f_bavail * facts.f_frsize - 20_000_000
+    result = local.run(
+        "import", "--git-lfs", repository.folder, ".", "data", STAGER_FREE_FLOOR=str(floor)
+    )
+    assert result.code == 41
+    assert "needed" in result.stderr
+    assert local.run("log", "data").code == 31
+    assert list((local.cache / "staging").iterdir()) == []
