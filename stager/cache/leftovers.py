@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from stager.cache import staging
+from stager.cache import scratch, staging
 from stager.cache.folders import Folders
 from stager.cache.locks import exclusive
 from stager.cache.usage import Usage
@@ -58,6 +58,8 @@ def clear(folders: Folders, leftover: Leftover) -> bool:
             shutil.rmtree(path, ignore_errors=True)
         else:
             path.unlink(missing_ok=True)
+    elif leftover.kind == UNFINISHED and path.name.startswith(scratch.PREFIX):
+        scratch.sweep(path)
     elif leftover.kind == UNFINISHED:
         try:
             with exclusive(folders.lock(path.name), ignore, wait=False):

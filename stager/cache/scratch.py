@@ -26,7 +26,7 @@ def scratch(folders: Folders, listener: Listener) -> Iterator[Path]:
     with exclusive(folders.lock("scratch"), listener):
         folder.parent.mkdir(parents=True, exist_ok=True)
         for other in sorted(folder.parent.glob(f"{PREFIX}*")):
-            _sweep(other)
+            sweep(other)
         folder.mkdir(mode=0o700)
         descriptor = _open(folder)
         try_lock(descriptor, folder)
@@ -37,7 +37,8 @@ def scratch(folders: Folders, listener: Listener) -> Iterator[Path]:
         os.close(descriptor)
 
 
-def _sweep(folder: Path) -> None:
+def sweep(folder: Path) -> None:
+    """Removes a scratch folder, unless the run that made it lives."""
     with contextlib.suppress(OSError):
         descriptor = _open(folder)
         try:

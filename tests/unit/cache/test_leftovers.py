@@ -13,6 +13,7 @@ from stager.cache import leftovers, staged
 from stager.cache.folders import Folders
 from stager.cache.leftovers import STALE_SECONDS, Leftover, clear, forget_placed
 from stager.cache.locks import exclusive
+from stager.cache.scratch import scratch
 from stager.cache.usage import measure
 from stager.events import ignore
 from tests.unit.cache.test_staged import stage
@@ -82,6 +83,15 @@ def test_work_that_goes_on_is_not_old(folders: Folders, monkeypatch: pytest.Monk
     os.utime(folders.staging("blake3:00") / "deep" / "file", (FAR, FAR))
     monkeypatch.setattr(leftovers.time, "time", lambda: FAR)
     assert leftovers.UNFINISHED not in kinds(folders)
+
+
+def test_the_scratch_folder_of_a_living_run_is_not_touched(folders: Folders) -> None:
+    """However old: it is held by a lock on itself."""
+    with scratch(folders, ignore) as folder:
+        assert not clear(folders, Leftover(folder, leftovers.UNFINISHED))
+        assert folder.is_dir()
+    folder.mkdir()
+    assert clear(folders, Leftover(folder, leftovers.UNFINISHED))
 
 
 def test_a_staging_folder_whose_lock_is_held_is_not_touched(folders: Folders) -> None:
