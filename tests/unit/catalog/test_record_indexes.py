@@ -47,8 +47,12 @@ def test_equal_frames_make_equal_bytes() -> None:
     assert record_indexes.packed(FRAMES) == record_indexes.packed(list(FRAMES))
 
 
-def test_an_index_of_nothing_is_an_index() -> None:
-    assert read(record_indexes.packed([])) == []
+def test_of_nothing_and_of_too_much_there_is_no_index(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert record_indexes.packed([]) == b""
+    frame = (0, Units(array("Q", [1]), array("I", [10])))
+    assert read(record_indexes.packed([frame])) == [frame]
+    monkeypatch.setattr(record_indexes, "MAX_RAW", 100)
+    assert record_indexes.packed([frame]) == b""
 
 
 def test_where_none_was_written_there_is_none() -> None:
