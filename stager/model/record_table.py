@@ -97,7 +97,12 @@ class RecordTable:
     def _look_up(self, wanted: NDArray[np.uint64], lengths: NDArray[np.uint32]) -> NDArray[Any]:
         """Number of the base's unit for each wanted one, -1 where there is none."""
         np = self._np
-        at = np.minimum(np.searchsorted(self._sorted, wanted), len(self._sorted) - 1)
+        # In ascending order the search stays in the caches: half the time, and less for a
+        # large table.
+        order = np.argsort(wanted)
+        at = np.empty(len(wanted), dtype=np.int64)
+        at[order] = np.searchsorted(self._sorted, wanted[order])
+        np.minimum(at, len(self._sorted) - 1, out=at)
         found = self._order[at].astype(np.int64)
         found[(self._sorted[at] != wanted) | (self._lengths[found] != lengths)] = -1
         if self._repeats:
