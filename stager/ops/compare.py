@@ -14,7 +14,7 @@ the base's frames; what lies between is new. Three rules keep a version worth re
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from blake3 import blake3
@@ -32,6 +32,7 @@ SLICES_SHARE = 0.02
 SLICE_BYTES = 12  # three u32 columns, before compression
 DEAD_SHARE = 0.20
 NEW = -1
+Piece = tuple[int, int, int]  # frame or NEW, offset, length
 
 
 @dataclass(slots=True)
@@ -53,7 +54,7 @@ class Pieces:
         self.offsets.append(offset)
         self.lengths.append(length)
 
-    def __iter__(self) -> Iterator[tuple[int, int, int]]:
+    def __iter__(self) -> Iterator[Piece]:
         return zip(self.frames, self.offsets, self.lengths, strict=True)
 
     def __len__(self) -> int:
@@ -67,13 +68,11 @@ class Delta:
     pieces: dict[int, Pieces] = field(default_factory=dict)
     digests: dict[int, Digest] = field(default_factory=dict)
 
-    def of(self, file: int, size: int) -> Pieces:
+    def of(self, file: int, size: int) -> Iterable[Piece]:
         """The pieces of a file; one new one where it shares nothing."""
         known = self.pieces.get(file)
         if known is None:
-            known = Pieces()
-            if size:
-                known.add(NEW, 0, size)
+            return ((NEW, 0, size),) if size else ()
         return known
 
 
