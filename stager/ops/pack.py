@@ -31,7 +31,7 @@ from stager.packs.source import SMALL_FILE, Source, SourceFile
 from stager.transfer.workers import for_each, in_order
 from stager.workspace import Workspace
 
-AHEAD = 4  # frames waiting for their turn beside those being encoded
+AHEAD = 3  # frames waiting for their turn beside those being encoded
 
 
 class Member(NamedTuple):

@@ -1,7 +1,7 @@
 """Frames into packs.
 
 A pack is the plain concatenation of stored frames, closed when it reaches its size: 8 MiB
-for the first of a push, so that sending begins early, then 16, then 32. Its
+for the first of a push, so that sending begins early, then 16, then 24. Its
 key is the blake3 of its bytes, so the same frames make the same pack, and a push that was
 killed finds on the next run what it had already sent.
 """
@@ -16,7 +16,7 @@ from stager.model.records import Units
 from stager.packs.codec import Encoded
 
 FIRST_BYTES = 8 * 1024 * 1024
-PACK_BYTES = 32 * 1024 * 1024
+PACK_BYTES = 24 * 1024 * 1024
 
 
 class StoredFrame(NamedTuple):

@@ -14,7 +14,7 @@ PROCESSORS = len(os.sched_getaffinity(0))
 class TransferOptions:
     """Threads that move bytes, threads that compress, uploads in flight.
 
-    An upload holds a pack of 32 MiB twice, an encoder a few frames; the defaults keep a
+    An upload holds a pack of 24 MiB twice, an encoder a few frames; the defaults keep a
     push under 400 MB on two processors and grow to 4 uploads and 8 encoders.
     """
 

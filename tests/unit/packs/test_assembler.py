@@ -32,8 +32,8 @@ def test_every_frame_is_found_in_its_pack(raws: list[bytes]) -> None:
 def test_a_pack_is_closed_when_it_is_full_and_the_first_ones_sooner() -> None:
     frame = codec.Encoded(bytes(5 * 1024 * 1024), RAW, 5 * 1024 * 1024, bytes(32))
     sizes = [len(pack.data) // 1024**2 for pack in assemble([frame] * 22)]
-    assert sizes == [10, 20, 35, 35, 10]  # 8, 16, then 32 MiB, each by whole frames
-    assert PACK_BYTES == 32 * 1024**2
+    assert sizes == [10, 20, 25, 25, 25, 5]  # 8, 16, then 24 MiB, each by whole frames
+    assert PACK_BYTES == 24 * 1024**2
 
 
 def test_the_units_of_a_frame_stay_with_it() -> None:
