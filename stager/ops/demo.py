@@ -19,7 +19,7 @@ from stager.ops.verify import VerifyReport, verify
 from stager.workspace import Workspace
 
 RECORDS = 40_000
-EDITED = 20
+EDITED = 400
 NAME = "demo"
 MARK = "DEMO"
 
@@ -77,7 +77,7 @@ def demo(config: Config, folder: Path, listener: Listener = ignore) -> DemoRepor
     _begin(folder)
     rows = list(_rows(RECORDS))
     pushes = [_push(workspace(), folder, rows, "as it came")]
-    for row in rows[RECORDS // 2 : RECORDS // 2 + EDITED]:
+    for row in rows[:: RECORDS // EDITED]:  # one here, one there: as labels are fixed
         row["output"] += " (label fixed)"
     pushes.append(_push(workspace(), folder, rows, f"{EDITED} labels fixed"))
     references = [Reference(NAME, report.version) for report in pushes]
