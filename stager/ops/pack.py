@@ -20,7 +20,7 @@ from stager.events import Advanced, Began
 from stager.model.digest import Digest, digest_of
 from stager.model.layout import pack_key
 from stager.model.placement import Frame, Pack, Placement, PlacementBuilder, Slice
-from stager.model.records import MAX_FRAME, MIN_FRAME, ends_frame
+from stager.model.records import MAX_FRAME, MIN_FRAME, Units, ends_frame
 from stager.model.tree import FileEntry
 from stager.ops.compare import NEW, Delta, compare
 from stager.ops.recall import Base
@@ -58,6 +58,7 @@ class RawFrame(NamedTuple):
 
     data: Bytes
     members: list[Member]
+    units: Units | None = None
 
 
 def pack(workspace: Workspace, source: Source, base: Base | None) -> Packed:
@@ -111,17 +112,14 @@ class _Packing:
         """Finished packs; each frame in them already has its index in the placement."""
         known = set(self.base.frames) if self.base else set()
         encoders = self.workspace.config.transfer.encoders
-        indexed = self.workspace.config.record_index
 
         def work(raw: RawFrame) -> tuple[Encoded, RawFrame]:
             with self.workspace.meter.spent_on("cpu"):
-                encoded = encode(raw.data, known)
-                if indexed and encoded.stored:
-                    lengths = [member.length for member in raw.members]
-                    encoded = encoded._replace(units=record_units(raw.data, lengths))
+                encoded = encode(raw.data, known)._replace(units=raw.units)
             return encoded, raw._replace(data=b"")
 
-        coded = in_order(self._raw_frames(), work, encoders, encoders + AHEAD)
+        frames = self._indexed() if self.workspace.config.record_index else self._raw_frames()
+        coded = in_order(frames, work, encoders, encoders + AHEAD)
         for finished in assemble(self._new(coded)):
             self._settle(finished)
             yield finished
@@ -161,6 +159,13 @@ class _Packing:
             else:
                 self.reused += length
                 yield Slice(self._take(frame), offset, length)
+
+    def _indexed(self) -> Iterator[RawFrame]:
+        """Frames with their units, which hold the interpreter: beside the coders they would
+        make those wait for it."""
+        for raw in self._raw_frames():
+            lengths = [member.length for member in raw.members]
+            yield raw._replace(units=record_units(raw.data, lengths))
 
     def _raw_frames(self) -> Iterator[RawFrame]:
         group = _Group()
