@@ -24,8 +24,13 @@ def file_system_of(folder: Path) -> FileSystem:
         there = there.parent
     facts = os.statvfs(there)
     kind, mounted_at = _mount_of(there)
-    size, free = facts.f_blocks * facts.f_frsize, facts.f_bavail * facts.f_frsize
-    return FileSystem(kind, mounted_at, size, free)
+    return FileSystem(kind, mounted_at, facts.f_blocks * facts.f_frsize, free_bytes(there))
+
+
+def free_bytes(path: Path) -> int:
+    """What an ordinary user may still write on the file system of `path`."""
+    facts = os.statvfs(path)
+    return facts.f_bavail * facts.f_frsize
 
 
 def _mount_of(there: Path) -> tuple[str, str]:

@@ -7,7 +7,6 @@ that this package cannot answer: whether a version may go as far as its remote i
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from stager.cache import eviction, leftovers, promises, staged
+from stager.cache.filesystem import free_bytes
 from stager.cache.folders import Folders
 from stager.cache.in_use import in_use
 from stager.cache.leftovers import Leftover
@@ -153,12 +153,6 @@ class Room:
         if reason:
             self.kept[thing.reference] = reason
         return not reason
-
-
-def free_bytes(path: Path) -> int:
-    """What an ordinary user may still write on the file system of `path`."""
-    facts = os.statvfs(path)
-    return facts.f_bavail * facts.f_frsize
 
 
 def _fill(choice: Choice, candidates: Iterable[Staged]) -> bool:

@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from stager.cache import eviction, promises
+from stager.cache.filesystem import free_bytes
 from stager.cache.folders import Folders
 from stager.cache.locks import exclusive
 from stager.cache.options import CacheOptions
-from stager.cache.room import Choice, Judge, Room, free_bytes
+from stager.cache.room import Choice, Judge, Room
 from stager.errors import DiskFull
 from stager.events import Listener
 from stager.model.sizes import size_text

@@ -48,7 +48,6 @@ PREFIXES = {
     "probes": PROBES,
 }
 
-_VERSION_KEY = re.compile(r"datasets/(?P<name>.+)/versions/(?P<version>[^/]+)\.json")
 _TAG_KEY = re.compile(
     r"datasets/(?P<name>.+)/tags/(?P<tag>[^/]+)/(?P<seq>[0-9]{10}|[1-9][0-9]{10,18})\.json"
 )
@@ -150,9 +149,9 @@ def parse_record_key(key: str) -> RecordKey | None:
 
 
 def parse_version_key(key: str) -> tuple[str, str] | None:
-    """(name, version) of a record's key, None for any other key."""
-    match = _VERSION_KEY.fullmatch(key)
-    return (match["name"], match["version"]) if match else None
+    """(name, version) of a version's record, None for any other key."""
+    found = parse_record_key(key)
+    return (found.name, found.version) if found and found.role == "versions" else None
 
 
 def parse_tag_key(key: str) -> tuple[str, str, int] | None:

@@ -11,9 +11,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from stager.cache.frame_files import IN_WORK, FrameFiles, create
-from stager.errors import IntegrityError
 from stager.model.placement import Placement
-from stager.ops.fetch import fetch
+from stager.ops.fetch import fetch, not_right
 from stager.ops.reserve import reserved_bytes
 from stager.workspace import Workspace
 
@@ -40,8 +39,7 @@ def borrow(
     _fetch(workspace, files, rest)
     wrong = [at for at in sorted(text) if placement.files[at].size and not files.is_right(at)]
     if wrong:
-        names = ", ".join(placement.files[at].path for at in wrong)
-        raise IntegrityError(where=names, reason="its frames do not make its digest")
+        raise not_right(placement, wrong)
     return text
 
 

@@ -10,6 +10,7 @@ from blake3 import blake3
 
 from stager.errors import (
     DigestMismatch,
+    IntegrityError,
     ObjectNotFound,
     PreconditionFailed,
     SourceChanged,
@@ -82,6 +83,12 @@ class _Job:
                 with self._lock:
                     self.observed[at] = digest
         return raw
+
+
+def not_right(placement: Placement, files: Iterable[int]) -> IntegrityError:
+    """The error for files that were put together from checked frames and have other digests."""
+    names = ", ".join(placement.files[at].path for at in files)
+    return IntegrityError(where=names, reason="its frames do not make its digest")
 
 
 def _changed(

@@ -104,20 +104,25 @@ class StagedRecords:
     def chunks(self, without: Container[int]) -> Iterator[Chunk]:
         """See Records.chunks; of a file that is not what the remote holds there are none.
 
-        Its signature may hold while a bad disk or a careful tool changed it. Slices would be
-        taken of the right bytes for the sake of wrong ones.
+        Nor of one that is evicted meanwhile: what is not found here is sent again.
+        A file's signature may hold while a bad disk or a careful tool changed it. Slices
+        would be taken of the right bytes for the sake of wrong ones.
         """
         files = FrameFiles(self._folder, self._placement, leave=range(len(self._starts)))
         for at, entry in enumerate(self._placement.files):
             if at in without or not entry.size or not files.is_right(at):
                 continue
-            address = self._starts[at]
-            for number, block in enumerate(_blocks(self._location(at))):
-                if holds_records(block):
-                    yield Chunk(address, units(block))
-                elif number == 0:
-                    break
-                address += len(block)
+            with contextlib.suppress(OSError):
+                yield from self._chunks_of(at)
+
+    def _chunks_of(self, file: int) -> Iterator[Chunk]:
+        address = self._starts[file]
+        for number, block in enumerate(_blocks(self._location(file))):
+            if holds_records(block):
+                yield Chunk(address, units(block))
+            elif number == 0:
+                break
+            address += len(block)
 
     def slices(self, address: int, length: int) -> Iterator[Slice]:
         """See Records.slices."""

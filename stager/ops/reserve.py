@@ -1,7 +1,7 @@
 """reserve: disk for a pull, and the versions it takes from kept while it does.
 
 The cache knows what is pinned, leased and in use; whether a version can be had again only
-its remote knows. `copy_of` asks: two requests a version, and only when room is needed.
+its remote knows. `copies` asks: two requests a version, and only when room is needed.
 """
 
 from __future__ import annotations

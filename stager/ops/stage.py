@@ -19,13 +19,13 @@ from stager.cache.frame_files import FrameFiles
 from stager.cache.locks import exclusive
 from stager.cache.staged import Staged
 from stager.catalog import placements
-from stager.errors import CacheError, IntegrityError
+from stager.errors import CacheError
 from stager.events import Noted
 from stager.model.placement import Placement
 from stager.model.receipt import Receipt
 from stager.model.version import VersionRecord
 from stager.ops.confirm import confirm
-from stager.ops.fetch import fetch
+from stager.ops.fetch import fetch, not_right
 from stager.ops.reserve import reserved
 from stager.ops.reuse import Reuse, copy_spans, find, link_files
 from stager.packs.codec import Bytes
@@ -163,8 +163,7 @@ class _Filling:
             again = staging.detach(files, {each for at in wrong for each in files.frames_of(at)})
             observed |= self._fetch(files, sorted(again))
             if wrong := self._wrong(files, wrong):
-                names = ", ".join(placement.files[at].path for at in wrong)
-                raise IntegrityError(where=names, reason="its frames do not make its digest")
+                raise not_right(placement, wrong)
         return observed
 
     def _fetch(self, files: FrameFiles, wanted: list[int]) -> dict[int, bytes]:

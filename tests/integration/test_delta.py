@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from stager.cache.frame_files import FrameFiles
 from stager.model import records
 from stager.model.names import parse_reference
 from stager.ops.push import PushRequest, push
@@ -226,6 +227,36 @@ def test_T05_an_edited_source_of_spans_costs_a_fetch_and_never_spreads(
     result = local.ok("pull", "data@v2")
     assert "not right when put together; fetching again" in result.stderr
     assert contents(Path(result.stdout.strip())) == contents(v2)
+
+
+def test_T52_a_base_that_is_evicted_meanwhile_costs_bytes_and_nothing_else(
+    local: Stager, v1: Path, v2: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    local.ok("push", v1, "data")
+    local.ok("pull", "data@v1")
+    gone = local.path("data@v1") / "train.jsonl"
+    proved = FrameFiles.is_right
+
+    def proved_and_gone(files: FrameFiles, file: int) -> bool:
+        right = proved(files, file)
+        gone.unlink()
+        return right
+
+    monkeypatch.setattr(FrameFiles, "is_right", proved_and_gone)
+    report = push(local.workspace(), PushRequest(v2, parse_reference("data")))
+    assert report.bytes_stored > 0.1 * report.bytes_raw
+    fresh = local.at(local.cache.with_name("fresh"))
+    assert contents(Path(fresh.json("pull", "data@v2")["path"])) == contents(v2)
+
+
+def test_an_index_is_there_before_its_pack(local: Stager, v1: Path) -> None:
+    """A push that is killed in between and repeated finds the pack, and would write none."""
+    local.ok("push", v1, "data")
+    packs = sorted((local.remote_folder / "packs").glob("*/*"))
+    assert len(packs) > 1
+    for pack in packs:
+        index = local.remote_folder / "records" / pack.parent.name / pack.name
+        assert index.stat().st_mtime_ns <= pack.stat().st_mtime_ns
 
 
 @pytest.fixture

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from stager.cache import room as rooms
 from stager.cache import staged
+from stager.cache.filesystem import free_bytes
 from stager.cache.folders import Folders
 from stager.cache.leases import leased
 from stager.cache.options import CacheOptions
-from stager.cache.room import Choice, Room, Shortage, free_bytes
+from stager.cache.room import Choice, Room, Shortage
 from stager.cache.staged import Staged
 from stager.cache.usage import Usage, measure
 from stager.events import ignore

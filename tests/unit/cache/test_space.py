@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from stager.cache import staged
+from stager.cache.filesystem import free_bytes
 from stager.cache.folders import Folders
 from stager.cache.options import CacheOptions
 from stager.cache.promises import living
-from stager.cache.room import free_bytes
 from stager.cache.space import Need, reserved
 from stager.cache.staged import Staged
 from stager.cache.usage import measure
