@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from stager.cache import eviction, leftovers, promises, staged
+from stager.cache import eviction, leftovers, reservations, staged
 from stager.cache.filesystem import free_bytes
 from stager.cache.folders import Folders
 from stager.cache.in_use import in_use
@@ -120,7 +120,7 @@ class Room:
 
     def _shortage(self, usage: Usage) -> Shortage:
         options = self.options
-        promised = promises.total(promises.living(self.folders), usage)
+        promised = reservations.total(reservations.living(self.folders), usage)
         over = usage.total + promised.counted + self.counted - options.budget
         usable = free_bytes(options.path) - options.free_floor - promised.disk
         return Shortage(over if options.budget else 0, self.disk - usable)

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from stager.cache import eviction, promises
+from stager.cache import eviction, reservations
 from stager.cache.filesystem import free_bytes
 from stager.cache.folders import Folders
 from stager.cache.locks import exclusive
@@ -53,7 +53,7 @@ def reserved(
     with contextlib.ExitStack() as held:
         with exclusive(folders.lock("space"), listener):
             _have_room(options, need, judge, listener)
-            held.enter_context(promises.promised(folders, need.disk, need.counted, staging))
+            held.enter_context(reservations.promised(folders, need.disk, need.counted, staging))
         try:
             yield
         except OSError as problem:
@@ -70,7 +70,7 @@ def _have_room(options: CacheOptions, need: Need, judge: Judge, listener: Listen
         hint = "a higher budget (stager.toml, STAGER_BUDGET) could hold it"
         raise DiskFull(path=str(options.path), **numbers, detail=detail, hint=hint)
     folders = Folders(options.path)
-    promised = promises.total(promises.living(folders, sweep=True)).disk
+    promised = reservations.total(reservations.living(folders, sweep=True)).disk
     usable = free_bytes(options.path) - options.free_floor - promised
     if not options.budget and need.disk <= usable:
         return  # nothing to walk for
@@ -85,7 +85,7 @@ def _have_room(options: CacheOptions, need: Need, judge: Judge, listener: Listen
 def _refusal(room: Room, choice: Choice) -> DiskFull:
     """Both numbers of the limit that is missed by more, and why everything stays."""
     options = room.options
-    promised = promises.total(promises.living(room.folders), choice.usage)
+    promised = reservations.total(reservations.living(room.folders), choice.usage)
     freed = choice.freed()
     if choice.shortage.cache - freed[0] > choice.shortage.disk - freed[1]:
         needed, others = room.counted, promised.counted

@@ -13,7 +13,7 @@ from stager.cli.wording import printable
 from stager.model.sizes import size_text
 from stager.ops.diff import RENAMED, DiffReport, DiffRequest, FileDiff
 from stager.ops.diff import diff as run
-from stager.ops.record_diff import RecordCounts
+from stager.ops.diff_records import RecordCounts
 
 app = settings.verb_app()
 

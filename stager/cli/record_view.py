@@ -20,7 +20,7 @@ from rich.text import Text
 from stager.cli.output import Output
 from stager.cli.wording import printable
 from stager.ops.diff import FileDiff
-from stager.ops.record_diff import CHANGED, MOVED, RecordRow
+from stager.ops.diff_records import CHANGED, MOVED, RecordRow
 
 WIDE = 100
 AROUND = 40  # characters shown before what differs

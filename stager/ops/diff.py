@@ -21,10 +21,10 @@ from stager.events import Advanced, Began, Warned
 from stager.model import tree_diff
 from stager.model.tree import FileEntry
 from stager.model.tree_diff import TreeDiff
-from stager.ops import record_diff
+from stager.ops import diff_records
 from stager.ops.borrow import borrow, holds_nul
-from stager.ops.record_diff import RecordCounts, RecordDiff, RecordRequest, RecordRow
-from stager.ops.sides import Side, sides
+from stager.ops.diff_records import RecordCounts, RecordDiff, RecordRequest, RecordRow
+from stager.ops.resolve import Side, sides
 from stager.workspace import Workspace
 
 ADDED, REMOVED, CHANGED, RENAMED = "added", "removed", "changed", "renamed"
@@ -142,7 +142,7 @@ def _compared(workspace: Workspace, planned: _Plan, request: DiffRequest) -> dic
         for one, two in pairs:
             files = planned.before.file(one.path), planned.after.file(two.path)
             with workspace.meter.spent_on("cpu"):
-                records = record_diff.compare(*files, asked)
+                records = diff_records.compare(*files, asked)
             if records is not None:
                 found[two.path] = records
             workspace.listener(Advanced(one.size + two.size))

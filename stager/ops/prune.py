@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from stager.cache import eviction, leases, leftovers, promises, staged
+from stager.cache import eviction, leases, leftovers, reservations, staged
 from stager.cache.filesystem import file_system_of
 from stager.cache.locks import exclusive
 from stager.cache.room import Choice, Removal, Room
@@ -106,7 +106,7 @@ def status(workspace: Workspace) -> CacheStatus:
         budget=options.budget,
         free=where.free,
         free_floor=options.free_floor,
-        promised=promises.total(promises.living(folders), usage).disk,
+        promised=reservations.total(reservations.living(folders), usage).disk,
         leases=len({holder for entry in entries for holder in entry.leased}),
         versions=tuple(entries),
     )

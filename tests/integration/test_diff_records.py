@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 
 from stager.errors import SourceChanged
-from stager.ops import record_diff
-from stager.ops.record_diff import RecordRequest
+from stager.ops import diff_records
+from stager.ops.diff_records import RecordRequest
 from stager.packs.source import scan
 from tests.integration.test_diff import change_of
 from tests.integration.test_push import make
@@ -105,7 +105,7 @@ def test_a_file_that_changes_meanwhile_is_not_compared(tmp_path: Path) -> None:
     other = scan(make(tmp_path / "other", {"a": b"2\n"})).files[0]
     make(tmp_path / "other", {"a": b"3\n"})
     with pytest.raises(SourceChanged):
-        record_diff.compare(one, other, RecordRequest())
+        diff_records.compare(one, other, RecordRequest())
 
 
 def on_terminal(local: Stager, width: int, *arguments: str | Path, **extra: str) -> str:
@@ -184,7 +184,7 @@ def test_memory_does_not_grow_with_the_texts_that_differ(tmp_path: Path) -> None
     del lines, other
     tracemalloc.start()
     try:
-        found = record_diff.compare(files[0], files[1], RecordRequest(20, "id"))
+        found = diff_records.compare(files[0], files[1], RecordRequest(20, "id"))
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

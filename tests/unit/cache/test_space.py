@@ -13,7 +13,7 @@ from stager.cache import staged
 from stager.cache.filesystem import free_bytes
 from stager.cache.folders import Folders
 from stager.cache.options import CacheOptions
-from stager.cache.promises import living
+from stager.cache.reservations import living
 from stager.cache.space import Need, reserved
 from stager.cache.staged import Staged
 from stager.cache.usage import measure

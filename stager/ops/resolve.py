@@ -1,4 +1,4 @@
-"""sides: what is compared, a version or a path, as files by digest.
+"""resolve: what is compared, a version or a path, as files by digest.
 
 A path stands for the version that a push of it would make. A version that is staged here and
 intact is used in place; of any other only its placement is read.

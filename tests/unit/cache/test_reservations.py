@@ -1,4 +1,4 @@
-"""cache/promises.py: what was promised and not yet written."""
+"""cache/reservations.py: what was promised and not yet written."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from stager.cache import promises
+from stager.cache import reservations
 from stager.cache.folders import Folders
-from stager.cache.promises import Promise, living, promised, total
+from stager.cache.reservations import Reservation, living, promised, total
 from stager.cache.usage import measure
 from tests.unit.cache.children import child_that
 
@@ -26,8 +26,8 @@ def folders(tmp_path: Path) -> Folders:
     return made
 
 
-def remaining(folders: Folders) -> Promise:
-    """Of all promises, as another pull sees it."""
+def remaining(folders: Folders) -> Reservation:
+    """Of all reservations, as another pull sees it."""
     return total(living(folders), measure(folders))
 
 
@@ -44,7 +44,7 @@ def test_what_was_written_since_counts_no_longer(folders: Folders) -> None:
         assert left.disk == left.counted
         assert 0.9 * MB < left.disk < 1.1 * MB
         (staging / "c").write_bytes(os.urandom(2 * MB))
-        assert remaining(folders) == Promise(0, 0)
+        assert remaining(folders) == Reservation(0, 0)
     assert living(folders) == []
 
 
@@ -53,7 +53,7 @@ def test_a_published_version_is_written(folders: Folders) -> None:
     with promised(folders, 3 * MB, 3 * MB, staging):
         folders.dataset("data").mkdir(parents=True)
         os.rename(staging, folders.version("data", "v1"))
-        assert remaining(folders) == Promise(0, 0)
+        assert remaining(folders) == Reservation(0, 0)
 
 
 def test_a_staging_folder_that_is_gone_counts_whole(folders: Folders) -> None:
@@ -75,7 +75,7 @@ def test_T47_a_promise_of_a_dead_process_is_none_and_is_swept(folders: Folders) 
         f"""
         from pathlib import Path
         from stager.cache.folders import Folders
-        from stager.cache.promises import promised
+        from stager.cache.reservations import promised
         with promised(Folders(Path({str(folders.root)!r})), 7, 8, Path("none")):
             ready()
         """
@@ -91,7 +91,7 @@ def test_T47_a_promise_of_a_dead_process_is_none_and_is_swept(folders: Folders) 
 
 @pytest.mark.parametrize("data", [b"", b"x", b"[1", b"[]", b'["a", 1]', b"7", b"{}"])
 def test_what_is_half_written_is_none(data: bytes) -> None:
-    assert promises._decoded(data) == Promise(0, 0)
+    assert reservations._decoded(data) == Reservation(0, 0)
 
 
 def test_an_empty_cache_has_promised_nothing(tmp_path: Path) -> None:

@@ -1,8 +1,8 @@
-"""Disk space promised to running pulls and not yet written.
+"""Disk space reserved for running pulls and not yet written.
 
-A promise is a file under flock, written while the "space" lock is held; one whose process
+A reservation is a file under flock, written while the "space" lock is held; one whose process
 died is swept by the next pull. It names the staging folder and what that held when the
-promise was made, so what was written since no longer counts twice.
+reservation was made, so what was written since no longer counts twice.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from stager.cache.locks import try_lock
 from stager.cache.usage import Usage, allocated
 
 
-class Promise(NamedTuple):
+class Reservation(NamedTuple):
     """Bytes that the disk must give, and that the budget counts.
 
     They differ where files are reflinked: the disk gives nothing, stat counts all.
@@ -31,43 +31,43 @@ class Promise(NamedTuple):
     inode: int = 0
     held: int = 0
 
-    def remaining(self, usage: Usage) -> Promise:
+    def remaining(self, usage: Usage) -> Reservation:
         """What is still to be written, when the cache holds `usage`."""
         holder = usage.inodes.get(self.inode)
         if holder is None:
             return self
         if holder.parent.name != "staging":  # published
-            return Promise(0, 0)
+            return Reservation(0, 0)
         written = max(0, usage.unique(holder) - self.held)
         counted = max(0, self.counted - written)
-        return Promise(min(self.disk, counted), counted)
+        return Reservation(min(self.disk, counted), counted)
 
 
-def total(promises: list[Promise], usage: Usage | None = None) -> Promise:
-    """The sum of promises, or with `usage` of what remains of them."""
-    left = [promise.remaining(usage) for promise in promises] if usage else promises
-    return Promise(sum(one.disk for one in left), sum(one.counted for one in left))
+def total(reservations: list[Reservation], usage: Usage | None = None) -> Reservation:
+    """The sum of reservations, or with `usage` of what remains of them."""
+    left = [each.remaining(usage) for each in reservations] if usage else reservations
+    return Reservation(sum(one.disk for one in left), sum(one.counted for one in left))
 
 
 @contextlib.contextmanager
 def promised(folders: Folders, disk: int, counted: int, staging: Path) -> Iterator[None]:
-    """Writes the promise down; call it under the "space" lock, leave it without."""
+    """Writes the reservation down; call it under the "space" lock, leave it without."""
     inode = os.stat(staging).st_ino if staging.is_dir() else 0
-    promise = Promise(disk, counted, inode, allocated(staging))
+    reservation = Reservation(disk, counted, inode, allocated(staging))
     path = folders.reservations / f"{os.getpid()}-{os.urandom(4).hex()}"
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC)
     try:
         try_lock(descriptor, path)
-        os.write(descriptor, json.dumps(promise).encode())
+        os.write(descriptor, json.dumps(reservation).encode())
         yield
     finally:
         path.unlink(missing_ok=True)
         os.close(descriptor)
 
 
-def living(folders: Folders, sweep: bool = False) -> list[Promise]:
+def living(folders: Folders, sweep: bool = False) -> list[Reservation]:
     """Promises to living processes; `sweep` removes others: call that under the "space" lock."""
-    found: list[Promise] = []
+    found: list[Reservation] = []
     try:
         entries = list(folders.reservations.iterdir())
     except FileNotFoundError:
@@ -85,9 +85,9 @@ def living(folders: Folders, sweep: bool = False) -> list[Promise]:
     return found
 
 
-def _decoded(data: bytes) -> Promise:
-    """A promise being written reads as none; nobody who counts meets one."""
+def _decoded(data: bytes) -> Reservation:
+    """A reservation being written reads as none; nobody who counts meets one."""
     try:
-        return Promise(*map(int, json.loads(data)))
+        return Reservation(*map(int, json.loads(data)))
     except (ValueError, TypeError):
-        return Promise(0, 0)
+        return Reservation(0, 0)

@@ -1,4 +1,4 @@
-"""record_diff: the records in which two text files differ.
+"""diff_records: the records in which two text files differ.
 
 One pass lists the records of each file (model/record_list.py) and matches them; a second
 reads the texts of those that differ, by their offsets, and only where somebody asked: to be
