@@ -17,6 +17,7 @@ from tests.support import corpus
 from tests.support.command import Stager, contents
 
 MOMENTS = 30
+SOONER = 0.85  # after a kill that came too late: the first run was timed on a busier machine
 BYTES = 48_000_000
 FRAME_GAP = 128 * 1024  # transfer/ranges.py reads through gaps up to this size
 
@@ -56,7 +57,9 @@ def test_T02_kill_of_pull(
         kept = _kept(node, placement, expected)
         report = node.json("pull", "data@v1")
         assert contents(Path(report["path"])) == expected
-        if not killed_late:
+        if killed_late:
+            whole *= SOONER
+        else:
             interrupted += 1
             missing = placement.bytes_stored - kept
             slack = 64 * 1024 + FRAME_GAP * 16
@@ -86,6 +89,7 @@ def test_T50_kill_of_push(
         log = killed.run("log", name, "--json")
         interrupted += log.code != 0
         if log.code == 0:
+            whole *= SOONER
             assert killed.ok("verify", f"{name}@v1", "--in-remote").code == 0
         else:
             assert log.code == 31
@@ -147,6 +151,7 @@ def test_T02_kill_of_a_pull_of_parts_of_frames(
         process.communicate()
         if killed.run("path", "data@v2").code == 0:
             assert contents(killed.path("data@v2")) == expected
+            whole *= SOONER
             continue
         interrupted += 1
         missing = placement.bytes_stored - _kept(killed, placement, expected)
@@ -177,6 +182,7 @@ def test_T50_kill_of_a_push_of_a_delta(
         log = stager.run("log", name, "--json")
         assert log.code in (0, 31)
         interrupted += log.code != 0
+        whole *= 1.0 if log.code else SOONER
         stager.ok("push", edited, name, "--base", "data@v1")
         assert len(stager.json("log", name)) == 1
     stager.ok("verify", "data@v1", "--in-remote")
