@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support import corpus
 from tests.support.command import Stager
 from tests.support.foreign import Project, dvc_project
 from tests.support.s3_server import S3Server
@@ -17,6 +18,8 @@ TRACKED = {
     "im/2.bin": b"",
     "z": b"z",
 }
+JSONL_BYTES = 32 * 1024 * 1024
+MOVED = 62  # records deleted and inserted: as 500 are to 256 MB
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 
 
@@ -74,3 +77,19 @@ def project(template: Path, tmp_path: Path) -> Project:
     """A copy of the template's project, with its remote beside it."""
     shutil.copytree(template, tmp_path, dirs_exist_ok=True)
     return Project(tmp_path / "project")
+
+
+@pytest.fixture(scope="module")
+def v1(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with one JSONL file."""
+    folder = tmp_path_factory.mktemp("v1")
+    corpus.jsonl(folder / "train.jsonl", JSONL_BYTES, seed=1)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def v2(v1: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Its edit: 1 % of the records changed, some left out, some new."""
+    folder = tmp_path_factory.mktemp("v2")
+    corpus.edit_jsonl(v1 / "train.jsonl", folder / "train.jsonl", 2, 0.01, MOVED, MOVED)
+    return folder
