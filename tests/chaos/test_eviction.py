@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import random
 import subprocess
 import time
 from pathlib import Path
@@ -19,6 +18,7 @@ from stager.cache.usage import measure
 from tests.chaos.test_disk import small_disk
 from tests.support import corpus
 from tests.support.command import PROGRAM, Stager, contents
+from tests.support.moments import Moments
 
 __all__ = ["small_disk"]
 
@@ -56,16 +56,15 @@ def test_T52_kill_of_an_eviction(local: Stager, pushed: dict[str, dict[str, byte
         os.utime(local.path(reference), (number + 1, number + 1))
     folders = local.workspace().folders
     budget = measure(folders).total + 200_000
-    dice = random.Random(5)
-    halves = 0
+    moments = Moments(5, 0.03, 0.0)  # of an eviction, once it began
     for number in range(KILLS):
         wanted = list(pushed)[(number + 3) % 4]
         process = pull(local, wanted, STAGER_BUDGET=str(budget), STAGER_CONNECTIONS="1")
-        _wait_for_eviction(local, process, dice.uniform(0, 0.03))
+        _wait_for_eviction(local, process, moments.next())
         with contextlib.suppress(ProcessLookupError):  # it was quicker
             os.killpg(process.pid, 9)
         process.communicate()
-        halves += any(local.cache.glob("datasets/*/.*"))
+        moments.hit(any(local.cache.glob("datasets/*/.*")))
         for reference, expected in pushed.items():
             result = local.run("path", reference)
             assert result.code in (0, 40), result.stderr
@@ -76,7 +75,7 @@ def test_T52_kill_of_an_eviction(local: Stager, pushed: dict[str, dict[str, byte
         assert done.returncode == 0, stderr
         assert contents(local.path(wanted)) == pushed[wanted]
         assert measure(folders).total <= budget
-    assert halves >= KILLS // 5, "the kills came too late to show anything"
+    moments.require(KILLS // 5)
     local.ok("cache", "prune")
     assert not list(local.cache.glob("datasets/*/.*.removed-*"))
     assert not list(local.cache.glob("datasets/*/.*.evicted"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
 import time
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import pytest
 from tests.support import corpus
 from tests.support.command import Stager, contents
 from tests.support.foreign import FIRST, Project, git_project, hub_snapshot
+from tests.support.moments import Moments
 
 MOMENTS = 8
 
@@ -34,23 +34,22 @@ def test_T50_kill_of_import(local: Stager, repository: Project) -> None:
     began = time.perf_counter()
     local.ok(*how, "timing")
     whole = time.perf_counter() - began
-    dice = random.Random(9)
-    interrupted = 0
+    moments = Moments(9, whole, 0.2)
     for number in range(MOMENTS):
         killed = Stager(f"{local.remote}{number}", local.cache)
         process = killed.start(*how, "data")
-        time.sleep(dice.uniform(0.2, 1.0) * whole)
+        time.sleep(moments.next())
         process.kill()
         process.communicate()
         log = killed.run("log", "data")
         assert log.code in (0, 31)
-        interrupted += log.code != 0
+        moments.hit(log.code != 0)
         killed.ok(*how, "data")
         assert len(killed.json("log", "data")) == 1
         assert list((local.cache / "staging").iterdir()) == []
         node = killed.at(local.cache.with_name(f"node{number}"))
         assert contents(Path(node.json("pull", "data@v1")["path"])) == expected
-    assert interrupted >= MOMENTS // 3, "the kills came too late to show anything"
+    moments.require(MOMENTS // 3)
 
 
 def test_T54_no_room_for_what_must_be_brought_is_said(local: Stager, repository: Project) -> None:

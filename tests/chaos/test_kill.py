@@ -5,7 +5,6 @@ T02 T03 T06: what was verified on disk is not fetched again. T04: no path of hal
 
 from __future__ import annotations
 
-import random
 import shutil
 import time
 from pathlib import Path
@@ -15,9 +14,9 @@ import pytest
 from stager.model.placement import Placement
 from tests.support import corpus
 from tests.support.command import Stager, contents
+from tests.support.moments import Moments
 
 MOMENTS = 30
-SOONER = 0.85  # after a kill that came too late: the first run was timed on a busier machine
 BYTES = 48_000_000
 FRAME_GAP = 128 * 1024  # transfer/ranges.py reads through gaps up to this size
 
@@ -45,26 +44,23 @@ def test_T02_kill_of_pull(
     stager.ok("push", source, "data")
     placement = stager.placement("data@v1")
     whole = _seconds(stager.at(stager.cache.with_name("first")), "pull", "data@v1")
-    dice = random.Random(7)
-    interrupted = 0
+    moments = Moments(7, whole, 0.3)
     for number in range(MOMENTS // 2):
         node = stager.at(stager.cache.with_name(f"node{number}"))
         process = node.start("pull", "data@v1", STAGER_CONNECTIONS="2")
-        time.sleep(dice.uniform(0.3, 1.0) * whole)
+        time.sleep(moments.next())
         process.kill()
         process.communicate()
         killed_late = _check_path(node, expected)
         kept = _kept(node, placement, expected)
         report = node.json("pull", "data@v1")
         assert contents(Path(report["path"])) == expected
-        if killed_late:
-            whole *= SOONER
-        else:
-            interrupted += 1
+        moments.hit(not killed_late)
+        if not killed_late:
             missing = placement.bytes_stored - kept
             slack = 64 * 1024 + FRAME_GAP * 16
             assert report["bytes_transferred"] <= missing + slack
-    assert interrupted >= MOMENTS // 6, "the kills came too late to show anything"
+    moments.require(MOMENTS // 6)
 
 
 @pytest.mark.parametrize("kind", ["local", "on_s3"])
@@ -77,19 +73,17 @@ def test_T50_kill_of_push(
 ) -> None:
     stager: Stager = request.getfixturevalue(kind)
     whole = _seconds(stager, "push", source, "timing")
-    dice = random.Random(8)
-    interrupted = 0
+    moments = Moments(8, whole, 0.2)
     for number in range(MOMENTS // 2):
         name = f"data{number}"
         killed = Stager(f"{stager.remote}{number}", stager.cache, stager.environment)
         process = killed.start("push", source, name)
-        time.sleep(dice.uniform(0.2, 1.0) * whole)
+        time.sleep(moments.next())
         process.kill()
         process.communicate()
         log = killed.run("log", name, "--json")
-        interrupted += log.code != 0
+        moments.hit(log.code != 0)
         if log.code == 0:
-            whole *= SOONER
             assert killed.ok("verify", f"{name}@v1", "--in-remote").code == 0
         else:
             assert log.code == 31
@@ -97,7 +91,7 @@ def test_T50_kill_of_push(
         assert len(killed.json("log", name)) == 1
         node = killed.at(tmp_path / f"pulled{number}")
         assert contents(Path(node.json("pull", f"{name}@v1")["path"])) == expected
-    assert interrupted >= MOMENTS // 6, "the kills came too late to show anything"
+    moments.require(MOMENTS // 6)
 
 
 def test_a_killed_push_finds_the_packs_it_had_sent(local: Stager, source: Path) -> None:
@@ -141,19 +135,18 @@ def test_T02_kill_of_a_pull_of_parts_of_frames(
         return fresh
 
     whole = _seconds(node("first"), "pull", "data@v2")
-    dice = random.Random(9)
-    interrupted = 0
+    moments = Moments(9, whole, 0.3)
     for number in range(MOMENTS // 3):
         killed = node(f"node{number}")
         process = killed.start("pull", "data@v2", STAGER_CONNECTIONS="2")
-        time.sleep(dice.uniform(0.3, 1.0) * whole)
+        time.sleep(moments.next())
         process.kill()
         process.communicate()
-        if killed.run("path", "data@v2").code == 0:
+        killed_late = killed.run("path", "data@v2").code == 0
+        moments.hit(not killed_late)
+        if killed_late:
             assert contents(killed.path("data@v2")) == expected
-            whole *= SOONER
             continue
-        interrupted += 1
         missing = placement.bytes_stored - _kept(killed, placement, expected)
         report = killed.json("pull", "data@v2")
         assert contents(Path(report["path"])) == expected
@@ -161,7 +154,7 @@ def test_T02_kill_of_a_pull_of_parts_of_frames(
         if not staged:
             slack = 64 * 1024 + FRAME_GAP * 16 + in_flight + placement_bytes(stager)
             assert report["bytes_transferred"] <= missing + slack
-    assert interrupted >= MOMENTS // 10, "the kills came too late to show anything"
+    moments.require(MOMENTS // 10)
 
 
 @pytest.mark.parametrize("kind", ["local", "on_s3"])
@@ -171,25 +164,23 @@ def test_T50_kill_of_a_push_of_a_delta(
     stager: Stager = request.getfixturevalue(kind)
     stager.ok("push", source, "data")
     whole = _seconds(stager, "push", edited, "timing", "--base", "data@v1")
-    dice = random.Random(10)
-    interrupted = 0
+    moments = Moments(10, whole, 0.2)
     for number in range(MOMENTS // 3):
         name = f"data{number}"
         process = stager.start("push", edited, name, "--base", "data@v1")
-        time.sleep(dice.uniform(0.2, 1.0) * whole)
+        time.sleep(moments.next())
         process.kill()
         process.communicate()
         log = stager.run("log", name, "--json")
         assert log.code in (0, 31)
-        interrupted += log.code != 0
-        whole *= 1.0 if log.code else SOONER
+        moments.hit(log.code != 0)
         stager.ok("push", edited, name, "--base", "data@v1")
         assert len(stager.json("log", name)) == 1
     stager.ok("verify", "data@v1", "--in-remote")
     for number in range(MOMENTS // 3):
         stager.ok("verify", f"data{number}@v1", "--in-remote")
     assert contents(Path(stager.json("pull", "data0@v1")["path"])) == contents(edited)
-    assert interrupted >= MOMENTS // 10, "the kills came too late to show anything"
+    moments.require(MOMENTS // 10)
 
 
 def placement_bytes(stager: Stager) -> int:

@@ -27,6 +27,7 @@ from tests.integration.test_gc import NOW, age
 from tests.integration.test_push import make
 from tests.support import corpus
 from tests.support.command import Stager, contents
+from tests.support.moments import Moments
 
 T = TypeVar("T")
 
@@ -66,17 +67,17 @@ def test_K60_kill_of_gc(kind: str, request: pytest.FixtureRequest, tmp_path: Pat
     began = time.perf_counter()
     stager.ok("gc", "--grace", "0s", "--force")
     whole = time.perf_counter() - began
-    dice, interrupted = random.Random(3), 0
+    moments = Moments(3, whole, 0.3)
     order = list(held)
-    dice.shuffle(order)
+    random.Random(3).shuffle(order)
     for reference in order[: VERSIONS - 2]:
         stager.ok("rm", reference)
         del held[reference]
         process = stager.start(*NOW)
-        time.sleep(dice.uniform(0.3, 1.0) * whole)
+        time.sleep(moments.next())
         process.kill()
         process.communicate()
-        interrupted += process.returncode != 0
+        moments.hit(process.returncode != 0)
         assert check(stager, held) == held.keys()
     stager.ok(*NOW)
     assert stager.json("gc", "--grace", "0s", "--force")["objects_freed"] == 0
@@ -84,7 +85,7 @@ def test_K60_kill_of_gc(kind: str, request: pytest.FixtureRequest, tmp_path: Pat
         node = stager.at(tmp_path / reference)
         node.ok("pull", reference)
         assert contents(node.path(reference)) == expected
-    assert interrupted >= 2, "the kills came too late to show anything"
+    moments.require(2)
 
 
 @pytest.mark.parametrize("kind", ["local", "on_s3"])
@@ -97,14 +98,14 @@ def test_K60_kill_of_rm(kind: str, request: pytest.FixtureRequest, tmp_path: Pat
     stager.ok("rm", "data@v1")
     whole = time.perf_counter() - began
     del held["data@v1"]
-    dice, interrupted = random.Random(4), 0
+    moments = Moments(4, whole, 0.3)
     for number in range(2, VERSIONS, 3):
         gone = [f"data@v{number + step}" for step in range(3) if number + step < VERSIONS]
         process = stager.start("rm", *gone)
-        time.sleep(dice.uniform(0.3, 1.0) * whole)
+        time.sleep(moments.next())
         process.kill()
         process.communicate()
-        interrupted += process.returncode != 0
+        moments.hit(process.returncode != 0)
         there = check(stager, held)
         for reference in gone:  # whole, or removed and said to be
             if reference not in there:
@@ -116,7 +117,7 @@ def test_K60_kill_of_rm(kind: str, request: pytest.FixtureRequest, tmp_path: Pat
     assert held.keys() == {f"data@v{VERSIONS}"}
     make(source, {"more": b"1"})
     assert stager.ok("push", source, "data").stdout == f"data@v{VERSIONS + 1}\n"
-    assert interrupted >= 1, "the kills came too late to show anything"
+    moments.require(1)
 
 
 class Dying(Wrapper):
