@@ -27,11 +27,9 @@ def open_for_writing(store: ObjectStore, listener: Listener) -> ObjectStore:
         facts = _facts(store)
     except ObjectNotFound:
         facts = _begin(store)
-    if facts.get("create_only", True):
+    if facts.get("create_only", True) and store.capabilities.create_only:
         return store
-    listener(
-        Warned(f"{store.url} ignores create-only writes: versions are read back after writing")
-    )
+    listener(Warned(f"{store.url} does not promise create-only writes: records are read back"))
     return NonceCreate(store)
 
 

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stager.events import ignore
+from stager.storage.adaptive import Adaptive
 from stager.storage.connect import bare
 from stager.storage.create_only import NonceCreate
 from stager.storage.local_store import LocalStore
 from stager.storage.obstore_store import open_memory
-from stager.storage.options import Secret, StorageOptions
-from stager.storage.resilient import Counted, Limited, Retrying
+from stager.storage.options import StorageOptions
+from stager.storage.resilient import Counted, Retrying
 from stager.storage.store import ObjectStore
 from tests.support.s3_server import S3Server
 
@@ -33,8 +34,7 @@ def _s3(place: Place, transport: str) -> ObjectStore:
     server.make_bucket(BUCKET)
     options = StorageOptions(
         endpoint=server.endpoint,
-        access_key_id=server.access_key,
-        secret_access_key=Secret(server.secret_key),
+        credentials=server.credentials(),
         transport=transport,
     )
     return bare(f"s3://{BUCKET}/{place.name}", options)
@@ -54,7 +54,7 @@ STORES: dict[str, Callable[[Place], ObjectStore]] = {
     "s3fs": lambda place: _s3(place, "fsspec"),
     "retrying": lambda place: Retrying(_local(place), 3, ignore),
     "retrying-s3": lambda place: Retrying(_s3(place, "auto"), 3, ignore),
-    "limited": lambda place: Limited(_local(place), 2),
+    "adaptive": lambda place: Adaptive(_local(place), 2),
     "counted": lambda place: Counted(_local(place), ignore),
     "nonce": lambda place: NonceCreate(_local(place), sleep=lambda seconds: None),
 }

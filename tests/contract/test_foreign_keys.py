@@ -8,7 +8,7 @@ from botocore.config import Config
 
 from stager.errors import ObjectNotFound, ObjectUnaddressable
 from stager.storage.connect import connect
-from stager.storage.options import Secret, StorageOptions
+from stager.storage.options import StorageOptions
 from stager.storage.store import ObjectStore
 from tests.support.s3_server import S3Server
 
@@ -30,8 +30,7 @@ def found(request: pytest.FixtureRequest, s3_server: S3Server, bucket: str) -> O
         client.put_object(Bucket=bucket, Key=key, Body=data)
     options = StorageOptions(
         endpoint=s3_server.endpoint,
-        access_key_id=s3_server.access_key,
-        secret_access_key=Secret(s3_server.secret_key),
+        credentials=s3_server.credentials(),
         transport=request.param,
         attempts=1,
     )

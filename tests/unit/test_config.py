@@ -79,11 +79,27 @@ def test_what_aws_tools_read_is_read_where_nothing_else_is_said(
         "AWS_SESSION_TOKEN": "t0k3n-value",
     }
     storage = loaded(folder, environ).storage
-    assert (storage.endpoint, storage.region) == ("http://s3", "default")
-    assert storage.access_key_id == "id"
-    assert storage.secret_access_key.reveal() == "s3cr3t-value"
-    assert storage.session_token.reveal() == "t0k3n-value"
-    assert loaded(folder, environ, 'endpoint = "http://file"').storage.endpoint == "http://file"
+    assert storage.place("aws") == ("http://s3", "default")
+    assert storage.place("oss") == ("", "")
+    assert storage.credentials.environ["AWS_SECRET_ACCESS_KEY"] == "s3cr3t-value"
+    assert "HOME" not in storage.credentials.environ
+    said = loaded(folder, environ, 'endpoint = "http://file"').storage
+    assert said.place("aws") == ("http://file", "default")
+
+
+@pytest.mark.parametrize(
+    ("vendor", "environ"),
+    [
+        ("oss", {"OSS_ENDPOINT": "oss-cn-x.aliyuncs.com", "OSS_REGION": "cn-x"}),
+        ("cos", {"COS_ENDPOINT": "oss-cn-x.aliyuncs.com", "TENCENTCLOUD_REGION": "cn-x"}),
+    ],
+)
+def test_what_a_vendor_s_tools_read_holds_for_that_vendor(
+    folder: Path, home: dict[str, str], vendor: str, environ: dict[str, str]
+) -> None:
+    storage = loaded(folder, home | environ).storage
+    assert storage.place(vendor) == ("oss-cn-x.aliyuncs.com", "cn-x")
+    assert storage.place("aws") == ("", "")
 
 
 def test_no_secret_is_shown(folder: Path, home: dict[str, str]) -> None:
@@ -212,7 +228,7 @@ def test_a_bad_size_is_named_with_where_it_stands(
 def test_an_empty_variable_says_nothing(folder: Path, home: dict[str, str]) -> None:
     environ = home | {"STAGER_REMOTE": "", "AWS_REGION": "", "AWS_DEFAULT_REGION": "r"}
     found = loaded(folder, environ, 'remote = "s3://file"')
-    assert (found.remote, found.storage.region) == ("s3://file", "r")
+    assert (found.remote, found.storage.place("aws")) == ("s3://file", ("", "r"))
 
 
 def test_every_setting_is_named_in_the_docstring() -> None:
