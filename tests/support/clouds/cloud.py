@@ -39,6 +39,7 @@ class Cloud:
 
     key_variables: tuple[str, str]  # where the vendor's tools look for the key pair
     server_name: str
+    id_header: str  # of every answer: what a vendor's support asks for
     default_region: str
 
     def __init__(self, *, port: int = 0, key_id: str = "", secret: str = "") -> None:
@@ -172,6 +173,7 @@ class Cloud:
             traceback.print_exc(file=sys.stderr)
             refused = Refused(500, "InternalError", "We encountered an internal error.")
             response = self.refusal(request, refused, request_id)
+        response.headers.setdefault(self.id_header, request_id)
         response.headers.setdefault("Date", http_date(self.clock.now()))
         response.headers.setdefault("Server", self.server_name)
         self._record(request, response.status)

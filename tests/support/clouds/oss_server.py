@@ -128,6 +128,7 @@ class OssServer(Cloud):
 
     key_variables = ("OSS_ACCESS_KEY_ID", "OSS_ACCESS_KEY_SECRET")
     server_name = "AliyunOSS"
+    id_header = "x-oss-request-id"
     default_region = "cn-hangzhou"
 
     def serve(self, request: Request) -> Response:
@@ -160,7 +161,7 @@ class OssServer(Cloud):
             ("HostId", request.host),
             *fields,
         )
-        headers = {"Content-Type": "application/xml", "x-oss-request-id": request_id}
+        headers = {"Content-Type": "application/xml"}
         if refused.ec:
             headers["x-oss-ec"] = refused.ec
         if request.method == "HEAD":
