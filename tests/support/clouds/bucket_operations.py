@@ -89,7 +89,7 @@ def delete_many(call: Call) -> Response:
         call.bucket.delete(key)
     quiet = "".join(texts(root, "Quiet")).lower() == "true"
     deleted = [] if quiet else [element("Deleted", ("Key", call.named(key))) for key in keys]
-    return _answer(element("DeleteResult", *deleted))
+    return _answer(element("DeleteResult", *call.encoding(), *deleted))
 
 
 def _answer(inner: str) -> Response:
@@ -150,13 +150,12 @@ def _untoken(token: str) -> str:
 
 def _listing(call: Call, page: Page, *fields: tuple[str, object]) -> Response:
     query = call.request.query
-    encoding = [("EncodingType", "url")] if "encoding-type" in query else []
     body = document(
         "ListBucketResult",
         ("Name", call.bucket.name),
         ("Prefix", call.named(query.get("prefix", ""))),
         ("Delimiter", call.named(query.get("delimiter", ""))),
-        *encoding,
+        *call.encoding(),
         *fields,
         ("IsTruncated", str(page.following is not None).lower()),
         *(

@@ -51,6 +51,7 @@ class Cloud:
         self.buckets: dict[str, Bucket] = {}
         self.requests: list[Seen] = []
         self._cnames: dict[int, str] = {}
+        self._domains: dict[str, str] = {}
         self._lock = threading.Lock()
         self._servers: list[HttpServer] = []
         self.port = self._listen(port).port
@@ -120,7 +121,10 @@ class Cloud:
         }
 
     def cname(self, bucket: str, port: int = 0) -> str:
-        """Listen on one more port whose host is the bucket, and return its URL."""
+        """Listen on one more port whose host is the bucket, and return its URL.
+
+        Aliyun's SDKs take any IP address for path style; to them it is `localhost:PORT`.
+        """
         with self._lock:
             for known, name in self._cnames.items():
                 if name == bucket:
@@ -129,6 +133,11 @@ class Cloud:
         with self._lock:
             self._cnames[server.port] = bucket
         return f"http://{LOOPBACK}:{server.port}"
+
+    def domain(self, name: str, bucket: str) -> None:
+        """Answer as the bucket to clients that send `http://name/key` to the proxy."""
+        with self._lock:
+            self._domains[name] = bucket
 
     def issue_token(self, seconds: float) -> tuple[str, str, str]:
         """A temporary key (id, secret, token), refused after so many seconds."""
@@ -152,8 +161,8 @@ class Cloud:
 
     def cname_of(self, request: Request) -> str | None:
         """The bucket whose custom domain the request was sent to."""
-        _, _, port = request.host.rpartition(":")
-        return self._cnames.get(int(port)) if port.isdecimal() else None
+        name, _, port = request.host.partition(":")
+        return self._domains.get(name) or self._cnames.get(int(port) if port.isdecimal() else 0)
 
     def _listen(self, port: int) -> HttpServer:
         server = HttpServer(self._answer, port)

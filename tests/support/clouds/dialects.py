@@ -57,10 +57,14 @@ class Call:
         """An ETag as this cloud writes it, in quotes."""
         return f'"{etag.upper() if self.dialect.upper_etags else etag}"'
 
+    def encoding(self) -> list[tuple[str, str]]:
+        """The element that says that keys are encoded, when the client asked for that."""
+        asked = self.request.query.get("encoding-type", "").lower() == "url"
+        return [("EncodingType", "url")] if asked else []
+
     def named(self, key: str) -> str:
         """A key in an XML answer, encoded when the client asked for that."""
-        asked = self.request.query.get("encoding-type", "").lower() == "url"
-        return quote(key, safe="", errors="surrogateescape") if asked else key
+        return quote(key, safe="", errors="surrogateescape") if self.encoding() else key
 
     def stored(self, key: str | None = None) -> Stored:
         """The object that the request names, in the version it names."""

@@ -25,6 +25,7 @@ def start(call: Call) -> Response:
         raise taken("0026-00000201") from None
     return _answer(
         "InitiateMultipartUploadResult",
+        *call.encoding(),
         ("Bucket", call.bucket.name),
         ("Key", call.named(upload.key)),
         ("UploadId", upload.id),
@@ -73,6 +74,7 @@ def complete(call: Call) -> Response:
     body = document(
         "CompleteMultipartUploadResult",
         ("Location", f"http://{call.request.host}{call.request.path}"),
+        *call.encoding(),
         ("Bucket", call.bucket.name),
         ("Key", call.named(upload.key)),
         ("ETag", call.etag(stored.etag)),
@@ -95,6 +97,7 @@ def list_parts(call: Call) -> Response:
     more, found = len(found) > limit, found[:limit]
     return _answer(
         "ListPartsResult",
+        *call.encoding(),
         ("Bucket", call.bucket.name),
         ("Key", call.named(upload.key)),
         ("UploadId", upload.id),
@@ -121,6 +124,7 @@ def list_uploads(call: Call) -> Response:
     found = sorted((each.key, each.id, each) for each in list(call.bucket.uploads.values()))
     return _answer(
         "ListMultipartUploadsResult",
+        *call.encoding(),
         ("Bucket", call.bucket.name),
         ("Prefix", call.named(prefix)),
         ("MaxUploads", MAX_KEYS),
