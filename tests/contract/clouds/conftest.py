@@ -1,0 +1,49 @@
+"""The clouds on loopback, fresh for every test, with the environment that leads to them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.clouds.cos_server import CosServer, cos_server
+from tests.support.clouds.oss_server import OssServer, oss_server
+
+OSS_BUCKET = "data"
+COS_BUCKET = "data-1250000000"
+
+KEYS = {
+    "plus and space": "a+b c.jsonl",
+    "percent": "50%.jsonl",
+    "looks encoded": "a%2Bb%20c.jsonl",
+    "Chinese": "目录/数据 集.jsonl",
+    "trailing slash": "folder/",
+    "empty segment": "a//b",
+    "reserved": "q?x=1&y#z;'\"=@:$,[]~!*()",
+}
+
+
+@pytest.fixture(params=KEYS.values(), ids=list(KEYS))
+def key(request: pytest.FixtureRequest) -> str:
+    """Keys that clients encode wrongly (T23)."""
+    return str(request.param)
+
+
+@pytest.fixture
+def oss(monkeypatch: pytest.MonkeyPatch) -> Iterator[OssServer]:
+    """An OSS with one bucket, `data`, in cn-hangzhou."""
+    with oss_server() as server:
+        server.make_bucket(OSS_BUCKET, region="cn-hangzhou")
+        for name, value in server.environment().items():
+            monkeypatch.setenv(name, value)
+        yield server
+
+
+@pytest.fixture
+def cos(monkeypatch: pytest.MonkeyPatch) -> Iterator[CosServer]:
+    """A COS with one bucket, `data-1250000000`, in ap-guangzhou."""
+    with cos_server() as server:
+        server.make_bucket(COS_BUCKET, region="ap-guangzhou")
+        for name, value in server.environment().items():
+            monkeypatch.setenv(name, value)
+        yield server

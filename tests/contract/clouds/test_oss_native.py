@@ -1,0 +1,375 @@
+"""The OSS server against Aliyun's SDK of today, which signs V4."""
+
+from __future__ import annotations
+
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from typing import Any
+
+import alibabacloud_oss_v2 as sdk
+import pytest
+
+from tests.contract.clouds.conftest import OSS_BUCKET
+from tests.support.clouds import digests
+from tests.support.clouds.oss_server import OssServer
+
+ENDPOINT = "http://oss-cn-hangzhou.aliyuncs.com"
+
+
+def client(oss: OssServer, secret: str | None = None, **settings: Any) -> sdk.Client:
+    """A client of the server, with the good secret unless told otherwise."""
+    given = {
+        "region": "cn-hangzhou",
+        "endpoint": ENDPOINT,
+        "credentials_provider": sdk.credentials.StaticCredentialsProvider(
+            oss.key_id, secret or oss.secret
+        ),
+        "retry_max_attempts": 1,
+    }
+    return sdk.Client(sdk.config.Config(**{**given, **settings}))
+
+
+def put(made: sdk.Client, key: str, body: bytes, **settings: Any) -> sdk.PutObjectResult:
+    """Put one object."""
+    return made.put_object(sdk.PutObjectRequest(OSS_BUCKET, key, body=body, **settings))
+
+
+def get(made: sdk.Client, key: str, **settings: Any) -> sdk.GetObjectResult:
+    """Get one object; its body is not read yet."""
+    return made.get_object(sdk.GetObjectRequest(OSS_BUCKET, key, **settings))
+
+
+def refusal(action: Callable[[], object]) -> Any:
+    """The service's error that an action ends with: status_code, code, ec."""
+    with pytest.raises(sdk.exceptions.OperationError) as caught:
+        action()
+    return caught.value.unwrap()
+
+
+def said(action: Callable[[], object]) -> tuple[int, str]:
+    """Status and code of the service's error that an action ends with."""
+    error = refusal(action)
+    return error.status_code, error.code
+
+
+def test_T23_every_key_comes_back(oss: OssServer, key: str) -> None:
+    made = client(oss)
+    put(made, key, b"abc")
+    assert get(made, key).body.read() == b"abc"
+    listed = made.list_objects_v2(sdk.ListObjectsV2Request(OSS_BUCKET)).contents
+    assert [each.key for each in listed] == [key]
+
+
+def test_an_object_is_described_as_it_is(oss: OssServer) -> None:
+    body = b"0123456789" * 1000
+    made = client(oss)
+    answer = put(made, "k", body, content_type="text/plain", metadata={"source": "here"})
+    head = made.head_object(sdk.HeadObjectRequest(OSS_BUCKET, "k"))
+    assert head.content_length == len(body)
+    assert head.etag == answer.etag == f'"{digests.md5(body).upper()}"'
+    assert int(head.hash_crc64) == int(answer.hash_crc64) == digests.crc64(body)
+    assert (head.content_type, head.object_type) == ("text/plain", "Normal")
+    assert head.metadata == {"source": "here"}
+    assert answer.version_id is None
+
+
+def test_what_is_not_there_is_said_so(oss: OssServer) -> None:
+    made = client(oss)
+    assert said(lambda: get(made, "none")) == (404, "NoSuchKey")
+    head = refusal(lambda: made.head_object(sdk.HeadObjectRequest(OSS_BUCKET, "none")))
+    assert (head.status_code, head.code, head.ec) == (404, "NoSuchKey", "0026-00000001")
+    other = sdk.GetObjectRequest("nowhere", "k")
+    assert said(lambda: made.get_object(other)) == (404, "NoSuchBucket")
+
+
+def test_a_listing_has_100_keys_unless_told_otherwise(oss: OssServer) -> None:
+    for number in range(1050):
+        oss.buckets[OSS_BUCKET].put(f"k/{number:04}", b"", {}, 0, forbid=False)
+    made = client(oss)
+    plain = made.list_objects(sdk.ListObjectsRequest(OSS_BUCKET))
+    assert (len(plain.contents), plain.is_truncated, plain.next_marker) == (100, True, "k/0099")
+    second = made.list_objects_v2(sdk.ListObjectsV2Request(OSS_BUCKET, max_keys=1000))
+    assert (len(second.contents), second.is_truncated) == (1000, True)
+    too_many = sdk.ListObjectsV2Request(OSS_BUCKET, max_keys=1001)
+    assert said(lambda: made.list_objects_v2(too_many)) == (400, "InvalidArgument")
+    pages = made.list_objects_v2_paginator(limit=300).iter_page(
+        sdk.ListObjectsV2Request(OSS_BUCKET)
+    )
+    keys = [each.key for page in pages for each in page.contents]
+    assert keys == [f"k/{number:04}" for number in range(1050)]
+
+
+def test_T28_a_listing_by_folders_goes_on_where_it_stopped(oss: OssServer) -> None:
+    for key in ("a/1", "a/2", "a-b", "b", "b/1", "c"):
+        oss.buckets[OSS_BUCKET].put(key, b"", {}, 0, forbid=False)
+    made = client(oss)
+    found: list[str] = []
+    request = sdk.ListObjectsV2Request(OSS_BUCKET, delimiter="/", max_keys=1)
+    for page in made.list_objects_v2_paginator().iter_page(request):
+        found += [each.key for each in page.contents or []]
+        found += [each.prefix for each in page.common_prefixes or []]
+    assert found == ["a-b", "a/", "b", "b/", "c"]
+
+
+def test_a_range_is_a_range_when_it_is_inside(oss: OssServer) -> None:
+    made = client(oss)
+    put(made, "k", b"0123456789")
+    part = get(made, "k", range_header="bytes=2-4")
+    assert (part.status_code, part.body.read()) == (206, b"234")
+    assert part.content_range == "bytes 2-4/10"
+    assert get(made, "k", range_header="bytes=-3").body.read() == b"789"
+
+
+@pytest.mark.parametrize("span", ["bytes=8-20", "bytes=10-20", "bytes=-11"])
+def test_a_range_that_leaves_the_object_is_ignored(oss: OssServer, span: str) -> None:
+    made = client(oss)
+    put(made, "k", b"0123456789")
+    whole = get(made, "k", range_header=span)
+    assert (whole.status_code, whole.body.read()) == (200, b"0123456789")
+
+
+def test_a_range_can_be_asked_to_behave(oss: OssServer) -> None:
+    made = client(oss)
+    put(made, "k", b"0123456789")
+    part = get(made, "k", range_header="bytes=8-20", range_behavior="standard")
+    assert (part.status_code, part.body.read()) == (206, b"89")
+    outside = refusal(lambda: get(made, "k", range_header="bytes=10-20", range_behavior="standard"))
+    assert (outside.status_code, outside.code) == (416, "InvalidRange")
+
+
+def test_T31_reads_can_be_conditional(oss: OssServer) -> None:
+    made = client(oss)
+    etag = put(made, "k", b"one").etag
+    assert get(made, "k", if_match=etag).body.read() == b"one"
+    assert refusal(lambda: get(made, "k", if_none_match=etag)).status_code == 304
+    put(made, "k", b"two")
+    assert said(lambda: get(made, "k", if_match=etag)) == (412, "PreconditionFailed")
+
+
+@pytest.mark.parametrize("header", ["If-None-Match", "If-Match"])
+def test_writes_cannot_be_conditional(oss: OssServer, header: str) -> None:
+    made = client(oss)
+    answer = said(lambda: put(made, "k", b"x", headers={header: "*"}))
+    assert answer == (501, "NotImplemented")
+
+
+def test_T70_an_object_can_be_created_only(oss: OssServer) -> None:
+    made = client(oss)
+    put(made, "k", b"one", forbid_overwrite=True)
+    refused = refusal(lambda: put(made, "k", b"two", forbid_overwrite=True))
+    assert (refused.status_code, refused.code) == (409, "FileAlreadyExists")
+    assert refused.ec == "0026-00000002"
+    copy = sdk.CopyObjectRequest(OSS_BUCKET, "k", source_key="k", forbid_overwrite=True)
+    assert said(lambda: made.copy_object(copy)) == (409, "FileAlreadyExists")
+    assert get(made, "k").body.read() == b"one"
+
+
+def test_T70_an_upload_in_parts_checks_at_its_start_and_at_its_end(oss: OssServer) -> None:
+    made = client(oss)
+    begin = sdk.InitiateMultipartUploadRequest(OSS_BUCKET, "k", forbid_overwrite=True)
+    upload = made.initiate_multipart_upload(begin).upload_id
+    made.upload_part(sdk.UploadPartRequest(OSS_BUCKET, "k", 1, upload, body=b"parts"))
+    put(made, "k", b"other")
+    assert said(lambda: made.initiate_multipart_upload(begin)) == (409, "FileAlreadyExists")
+    parts = sdk.CompleteMultipartUpload(
+        parts=[sdk.UploadPart(part_number=1, etag=digests.md5(b"parts"))]
+    )
+    end = sdk.CompleteMultipartUploadRequest(
+        OSS_BUCKET, "k", upload, complete_multipart_upload=parts, forbid_overwrite=True
+    )
+    refused = refusal(lambda: made.complete_multipart_upload(end))
+    assert (refused.status_code, refused.ec) == (409, "0042-00000214")
+    end.forbid_overwrite = None
+    made.complete_multipart_upload(end)
+    assert get(made, "k").body.read() == b"parts"  # the header at the start guards nothing
+
+
+def test_versioning_overrules_create_only(oss: OssServer) -> None:
+    oss.make_bucket("versions", versioning=True)
+    made = client(oss)
+    first, second = (
+        made.put_object(
+            sdk.PutObjectRequest("versions", "k", body=body, forbid_overwrite=True)
+        ).version_id
+        for body in (b"one", b"two")
+    )
+    assert first and second and first != second
+    old = made.get_object(sdk.GetObjectRequest("versions", "k", version_id=first))
+    assert old.body.read() == b"one"
+
+
+def test_an_upload_in_parts(oss: OssServer) -> None:
+    made = client(oss)
+    size = 100 * 1024
+    body = bytes(range(256)) * 1000
+    pieces = [body[at : at + size] for at in range(0, len(body), size)]
+    upload = made.initiate_multipart_upload(
+        sdk.InitiateMultipartUploadRequest(OSS_BUCKET, "数 据")
+    ).upload_id
+    parts = [
+        sdk.UploadPart(
+            part_number=number,
+            etag=made.upload_part(
+                sdk.UploadPartRequest(OSS_BUCKET, "数 据", number, upload, body=piece)
+            ).etag,
+        )
+        for number, piece in enumerate(pieces, 1)
+    ]
+    listed = made.list_parts(sdk.ListPartsRequest(OSS_BUCKET, "数 据", upload)).parts
+    assert [(each.part_number, each.size) for each in listed] == [
+        (number, len(piece)) for number, piece in enumerate(pieces, 1)
+    ]
+    done = made.complete_multipart_upload(
+        sdk.CompleteMultipartUploadRequest(
+            OSS_BUCKET,
+            "数 据",
+            upload,
+            complete_multipart_upload=sdk.CompleteMultipartUpload(parts=parts),
+        )
+    )
+    assert int(done.hash_crc64) == digests.crc64(body)
+    assert done.etag.strip('"').endswith(f"-{len(pieces)}")
+    assert get(made, "数 据").body.read() == body
+    again = sdk.ListPartsRequest(OSS_BUCKET, "数 据", upload)
+    assert said(lambda: made.list_parts(again)) == (404, "NoSuchUpload")
+
+
+def test_parts_that_are_wrong_are_refused(oss: OssServer) -> None:
+    made = client(oss)
+    upload = made.initiate_multipart_upload(
+        sdk.InitiateMultipartUploadRequest(OSS_BUCKET, "k")
+    ).upload_id
+    for number in (1, 2):
+        made.upload_part(sdk.UploadPartRequest(OSS_BUCKET, "k", number, upload, body=b"short"))
+
+    def complete(*chosen: tuple[int, str]) -> object:
+        parts = [sdk.UploadPart(part_number=number, etag=etag) for number, etag in chosen]
+        return made.complete_multipart_upload(
+            sdk.CompleteMultipartUploadRequest(
+                OSS_BUCKET,
+                "k",
+                upload,
+                complete_multipart_upload=sdk.CompleteMultipartUpload(parts=parts),
+            )
+        )
+
+    etag = digests.md5(b"short")
+    assert said(lambda: complete((1, etag), (2, etag))) == (400, "EntityTooSmall")
+    assert said(lambda: complete((1, "0" * 32))) == (400, "InvalidPart")
+    made.abort_multipart_upload(sdk.AbortMultipartUploadRequest(OSS_BUCKET, "k", upload))
+    assert said(lambda: complete((1, etag))) == (404, "NoSuchUpload")
+
+
+def test_many_are_deleted_at_once(oss: OssServer) -> None:
+    made = client(oss)
+    keys = ["a+b", "目录/", "c d"]
+    for key in keys:
+        put(made, key, b"")
+    wanted = [sdk.DeleteObject(key=key) for key in [*keys, "never was"]]
+    done = made.delete_multiple_objects(
+        sdk.DeleteMultipleObjectsRequest(OSS_BUCKET, objects=wanted)
+    )
+    assert [each.key for each in done.deleted_objects] == [*keys, "never was"]
+    assert not made.list_objects_v2(sdk.ListObjectsV2Request(OSS_BUCKET)).contents
+
+
+def test_another_secret_is_refused(oss: OssServer) -> None:
+    refused = refusal(lambda: put(client(oss, secret="not the one"), "k", b"x"))
+    assert (refused.status_code, refused.code) == (403, "SignatureDoesNotMatch")
+    assert "k" not in oss.buckets[OSS_BUCKET]
+
+
+def test_another_region_is_refused(oss: OssServer) -> None:
+    signed = client(oss, region="cn-beijing")
+    assert said(lambda: put(signed, "k", b"x")) == (400, "InvalidArgument")
+    sent = client(oss, region="cn-beijing", endpoint="http://oss-cn-beijing.aliyuncs.com")
+    assert said(lambda: put(sent, "k", b"x")) == (403, "AccessDenied")
+
+
+def test_an_anonymous_request_is_refused(oss: OssServer) -> None:
+    nobody = client(oss, credentials_provider=sdk.credentials.AnonymousCredentialsProvider())
+    assert said(lambda: get(nobody, "k")) == (403, "AccessDenied")
+
+
+def test_a_token_is_good_until_it_ends(oss: OssServer) -> None:
+    provider = sdk.credentials.StaticCredentialsProvider(*oss.issue_token(600))
+    made = client(oss, credentials_provider=provider)
+    put(made, "k", b"x")
+    oss.skew_seconds = 601
+    refused = refusal(lambda: put(made, "k", b"y"))
+    assert (refused.status_code, refused.code) == (403, "SecurityTokenExpired")
+    assert refused.ec == "0002-00000007"
+
+
+def test_a_token_belongs_to_its_key(oss: OssServer) -> None:
+    (key_id, secret, _), (_, _, token) = oss.issue_token(600), oss.issue_token(600)
+    provider = sdk.credentials.StaticCredentialsProvider(key_id, secret, token)
+    made = client(oss, credentials_provider=provider)
+    assert said(lambda: put(made, "k", b"x")) == (403, "InvalidSecurityToken")
+
+
+def test_a_revoked_key_is_refused(oss: OssServer) -> None:
+    oss.revoke(oss.key_id)
+    assert said(lambda: put(client(oss), "k", b"x")) == (403, "InvalidAccessKeyId")
+
+
+@pytest.mark.parametrize("skew", [-901, 901])
+def test_T61_a_clock_that_is_off_is_refused(oss: OssServer, skew: float) -> None:
+    oss.skew_seconds = skew
+    assert said(lambda: put(client(oss), "k", b"x")) == (403, "RequestTimeTooSkewed")
+    oss.skew_seconds = 890 if skew > 0 else -890
+    put(client(oss), "k", b"x")
+
+
+def test_a_signed_url_opens_one_object(oss: OssServer) -> None:
+    made = client(oss)
+    put(made, "目录/a b", b"abc")
+    url = made.presign(sdk.GetObjectRequest(OSS_BUCKET, "目录/a b")).url
+    with urllib.request.urlopen(url) as answer:
+        assert answer.read() == b"abc"
+    with pytest.raises(urllib.error.HTTPError) as caught:
+        urllib.request.urlopen(url.replace("a%20b", "other"))
+    assert caught.value.code == 403
+    oss.skew_seconds = 16 * 60  # a URL is good for 15 minutes unless told otherwise
+    with pytest.raises(urllib.error.HTTPError):
+        urllib.request.urlopen(url)
+
+
+def test_T64_the_bucket_is_in_the_host(oss: OssServer) -> None:
+    made = client(oss, use_path_style=True)
+    assert said(lambda: put(made, "k", b"x")) == (403, "SecondLevelDomainForbidden")
+    bare = client(oss, endpoint=oss.endpoint)
+    assert said(lambda: put(bare, "k", b"x")) == (403, "SecondLevelDomainForbidden")
+
+
+def test_a_custom_domain_is_the_bucket(oss: OssServer) -> None:
+    oss.domain("data.example.com", OSS_BUCKET)
+    local = oss.cname(OSS_BUCKET).replace("127.0.0.1", "localhost")
+    for endpoint in (local, "http://data.example.com"):
+        made = client(oss, endpoint=endpoint, use_cname=True)
+        put(made, endpoint, b"x")
+        assert get(made, endpoint).body.read() == b"x"
+
+
+def test_the_sdk_takes_an_address_for_path_style_even_as_a_custom_domain(oss: OssServer) -> None:
+    made = client(oss, endpoint=oss.cname(OSS_BUCKET), use_cname=True)
+    assert said(lambda: put(made, "k", b"x")) == (403, "SignatureDoesNotMatch")
+
+
+@pytest.mark.parametrize(
+    "endpoint",
+    ["http://oss-cn-hangzhou-internal.aliyuncs.com", "http://oss-accelerate.aliyuncs.com"],
+)
+def test_other_endpoints_of_the_region(oss: OssServer, endpoint: str) -> None:
+    made = client(oss, endpoint=endpoint)
+    put(made, "k", b"x")
+    assert oss.requests[-1].host.endswith(endpoint.removeprefix("http://"))
+
+
+def test_requests_are_recorded_without_secrets(oss: OssServer) -> None:
+    provider = sdk.credentials.StaticCredentialsProvider(*oss.issue_token(600))
+    put(client(oss, credentials_provider=provider), "a b", b"x")
+    seen = oss.requests[-1]
+    assert (seen.method, seen.path, seen.status) == ("PUT", "/a b", 200)
+    assert not {"authorization", "x-oss-security-token"} & set(seen.headers)
