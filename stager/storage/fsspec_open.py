@@ -23,6 +23,7 @@ EXTRAS = {
 }
 _UNPINNED = "reads are compared before and after, not pinned by the store"
 _LOOKS = "creating looks first, and can be overtaken"
+_NO_ETAG = "ossfs shows no ETag: objects are told apart by their size and second"
 _V1 = "ossfs signs V1, which OSS refuses of accounts and buckets made since 2025"
 
 
@@ -45,8 +46,10 @@ def open_fsspec(url: str, options: StorageOptions, keys: Provider | None) -> Fss
 def _capabilities(scheme: str, address: Address) -> Capabilities:
     if scheme in ("s3", "s3a") and address.vendor == AWS:
         return Capabilities(if_match=False, limits=(_UNPINNED,))
-    limits = (_UNPINNED, _LOOKS, *([_V1] if scheme == OSS else []))
-    return Capabilities(create_only=False, if_match=False, limits=limits)
+    if scheme == OSS:
+        limits = (_UNPINNED, _LOOKS, _V1, _NO_ETAG)
+        return Capabilities(create_only=False, if_match=False, etags=False, limits=limits)
+    return Capabilities(create_only=False, if_match=False, limits=(_UNPINNED, _LOOKS))
 
 
 class _Opener:

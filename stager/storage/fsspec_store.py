@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from typing import Any
@@ -27,6 +28,8 @@ from stager.storage.fsspec_errors import translate
 from stager.storage.store import Capabilities, Data, ObjectInfo, check_key, check_range
 
 OBJECT_STORES = frozenset({"s3", "s3a", "oss", "cos", "cosn", "gs", "gcs", "az", "abfs"})
+ENDS_INCLUDED = frozenset({"oss"})  # ossfs takes the end of a range for its last byte
+SPOOLED = frozenset({"oss"})  # ossfs appends to an object that everybody sees grow
 STREAM_BLOCK = 16 * 1024 * 1024
 
 
@@ -62,16 +65,15 @@ class FsspecStore:
             self._check(key, if_match)
         with self._translated(key):
             path = self._path(key)
-            data: bytes = self._filesystem.cat_file(path, start=start or None, end=end)
+            last = end - 1 if end is not None and self._scheme in ENDS_INCLUDED else end
+            first = start if start or end is not None else None
+            data: bytes = self._filesystem.cat_file(path, start=first, end=last)
         if if_match:
             self._check(key, if_match)
-        if end is None and (data or not start):
+        wanted = None if end is None else end - start
+        if len(data) == wanted or (end is None and not start):
             return data
-        if end is None or len(data) != end - start:
-            if end is not None and len(data) == self.head(key).size >= end:
-                return data[start:end]  # a server that answers ranges with the whole
-            raise self._short(key, start, end, len(data))
-        return data
+        return self._rest(key, data, start, end)
 
     def head(self, key: str) -> ObjectInfo:
         """See ObjectStore.head."""
@@ -99,6 +101,8 @@ class FsspecStore:
 
     def put_stream(self, key: str, parts: Iterable[Data]) -> str:
         """See ObjectStore.put_stream: written aside and moved where a stream cannot be undone."""
+        if self._scheme in SPOOLED:
+            return self._put_spooled(key, parts)
         buffered = not self._has_folders
         target = self._path(key)
         aside = target if buffered else f"{target}.stager-tmp-{os.urandom(6).hex()}"
@@ -116,6 +120,17 @@ class FsspecStore:
             file.close()
             if not buffered:
                 self._filesystem.mv(aside, target)
+        return self.head(key).etag
+
+    def _put_spooled(self, key: str, parts: Iterable[Data]) -> str:
+        """By way of a file on this disk, which the filesystem sends as one upload."""
+        path = self._path(key)
+        with tempfile.NamedTemporaryFile(prefix="stager-") as spool:
+            for part in parts:
+                spool.write(part)
+            spool.flush()
+            with self._translated(key):
+                self._filesystem.put_file(spool.name, path)
         return self.head(key).etag
 
     def list(self, prefix: str = "") -> Iterator[ObjectInfo]:
@@ -153,11 +168,21 @@ class FsspecStore:
         if self.head(key).etag != if_match:
             raise PreconditionFailed(url=self._at(key))
 
-    def _short(self, key: str, start: int, end: int | None, came: int) -> StorageError:
+    def _rest(self, key: str, data: bytes, start: int, end: int | None) -> bytes:
+        """The range in what came, when that is the whole object or its open end; else an error.
+
+        Some servers answer a range with the whole, OSS one that it cannot satisfy.
+        """
         size = self.head(key).size
-        if end is None or end > size or start >= size:
-            return StorageError(url=self._at(key), reason=f"ends at byte {size}")
-        return StorageUnavailable(url=self._at(key), reason=f"only {came} bytes of a range came")
+        stop = size if end is None else end
+        if stop > size or start >= size:
+            raise StorageError(url=self._at(key), reason=f"ends at byte {size}")
+        if len(data) == size:
+            return data[start:stop]
+        if end is None and len(data) == size - start:
+            return data
+        reason = f"{len(data)} bytes came of a range of {stop - start}"
+        raise StorageUnavailable(url=self._at(key), reason=reason)
 
     def _make_folder(self, key: str) -> None:
         if self._has_folders:
@@ -191,12 +216,12 @@ class FsspecStore:
         if not key or key.endswith("/"):
             return None
         etag = facts.get("ETag") or facts.get("etag")
-        modified = facts.get("LastModified") or facts.get("mtime") or facts.get("created") or 0.0
-        if isinstance(modified, datetime):
-            modified = modified.timestamp()
+        modified = _moment(
+            facts.get("LastModified") or facts.get("mtime") or facts.get("created") or 0.0
+        )
         if not etag:
             etag = f"{modified}-{facts['size']}"
-        return ObjectInfo(key, int(facts["size"]), str(etag).strip('"'), float(modified))
+        return ObjectInfo(key, int(facts["size"]), str(etag).strip('"'), modified)
 
     @contextlib.contextmanager
     def _translated(self, key: str) -> Iterator[None]:
@@ -206,3 +231,17 @@ class FsspecStore:
             raise
         except Exception as problem:
             raise translate(problem, self._at(key)) from problem
+
+
+def _moment(value: Any) -> float:
+    """Seconds since the epoch, of a time as filesystems write it."""
+    if isinstance(value, datetime):
+        return value.timestamp()
+    if not isinstance(value, str):
+        return float(value)
+    try:
+        return datetime.fromisoformat(value).timestamp()
+    except ValueError:
+        from email.utils import parsedate_to_datetime
+
+        return parsedate_to_datetime(value).timestamp()  # cosfs: as the HTTP header has it

@@ -10,11 +10,16 @@ from stager.events import ignore
 from stager.storage.adaptive import Adaptive
 from stager.storage.connect import bare
 from stager.storage.create_only import NonceCreate
+from stager.storage.credentials.values import CredentialOptions
 from stager.storage.local_store import LocalStore
 from stager.storage.obstore_store import open_memory
 from stager.storage.options import StorageOptions
 from stager.storage.resilient import Counted, Retrying
+from stager.storage.secret import Secret
 from stager.storage.store import ObjectStore
+from tests.support.clouds.cloud import Cloud
+from tests.support.clouds.cos_server import CosServer
+from tests.support.clouds.oss_server import OssServer
 from tests.support.s3_server import S3Server
 
 BUCKET = "contract"
@@ -27,6 +32,8 @@ class Place:
     folder: Path
     name: str
     server: Callable[[], S3Server]
+    oss: Callable[[], OssServer]
+    cos: Callable[[], CosServer]
 
 
 def _s3(place: Place, transport: str) -> ObjectStore:
@@ -38,6 +45,55 @@ def _s3(place: Place, transport: str) -> ObjectStore:
         transport=transport,
     )
     return bare(f"s3://{BUCKET}/{place.name}", options)
+
+
+def _oss(place: Place, transport: str = "auto", **bucket: bool) -> ObjectStore:
+    """Through the vendor's host names: the server is the proxy of this test's process."""
+    cloud = place.oss()
+    cloud.make_bucket(place.name, **bucket)
+    options = StorageOptions(
+        endpoint=f"http://oss-{cloud.default_region}.aliyuncs.com",
+        credentials=keys_of(cloud),
+        transport=transport,
+    )
+    return bare(f"oss://{place.name}/team", options)
+
+
+def _oss_by_s3fs(place: Place) -> ObjectStore:
+    cloud = place.oss()
+    cloud.make_bucket(place.name)
+    endpoint = f"http://s3.oss-{cloud.default_region}.aliyuncs.com"
+    options = StorageOptions(endpoint=endpoint, credentials=keys_of(cloud), transport="fsspec")
+    return bare(f"s3://{place.name}/team", options)
+
+
+def _oss_by_domain(place: Place) -> ObjectStore:
+    cloud = place.oss()
+    cloud.make_bucket(place.name)
+    cloud.domain("data.example.com", place.name)
+    options = StorageOptions(
+        endpoint="http://data.example.com",
+        region=cloud.default_region,
+        credentials=keys_of(cloud),
+    )
+    return bare(f"oss://{place.name}/team", options)
+
+
+def _cos(place: Place, transport: str = "auto") -> ObjectStore:
+    cloud = place.cos()
+    name = f"{place.name[-40:].lstrip('-')}-1250000000"
+    cloud.make_bucket(name)
+    options = StorageOptions(
+        endpoint=f"http://cos.{cloud.default_region}.myqcloud.com",
+        credentials=keys_of(cloud),
+        transport=transport,
+    )
+    return bare(f"cos://{name}/team", options)
+
+
+def keys_of(cloud: Cloud) -> CredentialOptions:
+    """The key pair of a cloud's owner."""
+    return CredentialOptions(access_key_id=cloud.key_id, secret_access_key=Secret(cloud.secret))
 
 
 def _local(place: Place) -> ObjectStore:
@@ -58,6 +114,16 @@ STORES: dict[str, Callable[[Place], ObjectStore]] = {
     "counted": lambda place: Counted(_local(place), ignore),
     "nonce": lambda place: NonceCreate(_local(place), sleep=lambda seconds: None),
 }
-NOT_HERE = {"ossfs": "needs the OSS server of the clouds issue"}
+CLOUDS: dict[str, Callable[[Place], ObjectStore]] = {
+    "oss": _oss,
+    "oss-versioned": lambda place: _oss(place, versioning=True),
+    "oss-domain": _oss_by_domain,
+    "oss-s3fs": _oss_by_s3fs,
+    "ossfs": lambda place: _oss(place, "fsspec", v1_allowed=True),
+    "cos": _cos,
+    "cosfs": lambda place: _cos(place, "fsspec"),
+}
+STORES |= CLOUDS
 
+S3FS = frozenset({"s3fs", "oss-s3fs"})
 SEAWEEDFS = frozenset({"s3", "s3fs", "retrying-s3"})
