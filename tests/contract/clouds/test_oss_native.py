@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import urllib.error
-import urllib.request
 from collections.abc import Callable
 from typing import Any
 
 import alibabacloud_oss_v2 as sdk
 import pytest
 
-from tests.contract.clouds.conftest import OSS_BUCKET
+from tests.contract.clouds.conftest import OSS_BUCKET, opened
 from tests.support.clouds import digests
 from tests.support.clouds.oss_server import OssServer
 
@@ -326,14 +325,13 @@ def test_a_signed_url_opens_one_object(oss: OssServer) -> None:
     made = client(oss)
     put(made, "目录/a b", b"abc")
     url = made.presign(sdk.GetObjectRequest(OSS_BUCKET, "目录/a b")).url
-    with urllib.request.urlopen(url) as answer:
-        assert answer.read() == b"abc"
+    assert opened(url) == b"abc"
     with pytest.raises(urllib.error.HTTPError) as caught:
-        urllib.request.urlopen(url.replace("a%20b", "other"))
+        opened(url.replace("a%20b", "other"))
     assert caught.value.code == 403
     oss.skew_seconds = 16 * 60  # a URL is good for 15 minutes unless told otherwise
     with pytest.raises(urllib.error.HTTPError):
-        urllib.request.urlopen(url)
+        opened(url)
 
 
 def test_T64_the_bucket_is_in_the_host(oss: OssServer) -> None:
