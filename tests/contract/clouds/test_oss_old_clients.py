@@ -157,7 +157,7 @@ def test_aiooss2_which_knows_no_proxy(oss: OssServer) -> None:
     oss.buckets[OLD].put("目录/k", b"abc", {}, 0, forbid=False)
 
     async def read() -> bytes:
-        auth = aiooss2.AioAuth(oss.key_id, oss.secret)
+        auth = oss2.Auth(oss.key_id, oss.secret)
         async with aiooss2.AioBucket(auth, f"{ENDPOINT}:{oss.port}", OLD) as bucket:
             answer = await bucket.get_object("目录/k")
             return bytes(await answer.read())
