@@ -10,6 +10,7 @@ import traceback
 from types import TracebackType
 from typing import NamedTuple, Self
 
+from tests.support.clouds.authority import Authority
 from tests.support.clouds.dialects import http_date
 from tests.support.clouds.http_server import LOOPBACK, HttpServer, Request, Response
 from tests.support.clouds.keyring import Clock, Keyring
@@ -34,7 +35,7 @@ class Cloud:
     """A cloud in this process; use it as a context manager.
 
     It answers on one port, as an HTTP proxy for the vendor's host names, and on one more
-    port for every `cname`.
+    port for every `cname`. With `tls` it is also the `https://` of every host.
     """
 
     key_variables: tuple[str, str]  # where the vendor's tools look for the key pair
@@ -42,7 +43,9 @@ class Cloud:
     id_header: str  # of every answer: what a vendor's support asks for
     default_region: str
 
-    def __init__(self, *, port: int = 0, key_id: str = "", secret: str = "") -> None:
+    def __init__(
+        self, *, port: int = 0, key_id: str = "", secret: str = "", tls: bool = False
+    ) -> None:
         self.key_id = key_id or f"TESTKEY{secrets.token_hex(6)}"
         self.secret = secret or secrets.token_hex(16)
         self.clock = Clock()
@@ -54,6 +57,7 @@ class Cloud:
         self._domains: dict[str, str] = {}
         self._lock = threading.Lock()
         self._servers: list[HttpServer] = []
+        self._authority = Authority() if tls else None
         self.port = self._listen(port).port
 
     def __enter__(self) -> Self:
@@ -72,6 +76,8 @@ class Cloud:
         for server in self._servers:
             server.close()
         self._servers.clear()
+        if self._authority is not None:
+            self._authority.close()
 
     @property
     def endpoint(self) -> str:
@@ -107,11 +113,16 @@ class Cloud:
         return name
 
     def environment(self) -> dict[str, str]:
-        """The variables with which clients, in the vendor's or S3's dialect, reach the server."""
+        """The variables with which clients, in the vendor's or S3's dialect, reach the server.
+
+        The proxy for https is set too, so that no test can reach a real cloud by mistake.
+        """
         id_variable, secret_variable = self.key_variables
         return {
-            "http_proxy": self.endpoint,
-            "HTTP_PROXY": self.endpoint,
+            **({} if self._authority is None else self._authority.environment()),
+            **dict.fromkeys(
+                ("http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY"), self.endpoint
+            ),
             "no_proxy": f"{LOOPBACK},localhost",
             "NO_PROXY": f"{LOOPBACK},localhost",
             id_variable: self.key_id,
@@ -165,7 +176,7 @@ class Cloud:
         return self._domains.get(name) or self._cnames.get(int(port) if port.isdecimal() else 0)
 
     def _listen(self, port: int) -> HttpServer:
-        server = HttpServer(self._answer, port)
+        server = HttpServer(self._answer, port, self._authority)
         self._servers.append(server)
         return server
 

@@ -27,6 +27,7 @@ from __future__ import annotations
 import base64
 import re
 from dataclasses import dataclass, replace
+from typing import Any
 
 from tests.support.clouds import cos_sign, sigv4
 from tests.support.clouds.bucket_operations import OWNER
@@ -98,11 +99,9 @@ class CosServer(Cloud):
     id_header = "x-cos-request-id"
     default_region = "ap-guangzhou"
 
-    def __init__(
-        self, *, port: int = 0, key_id: str = "", secret: str = "", racing: bool = False
-    ) -> None:
+    def __init__(self, *, racing: bool = False, **settings: Any) -> None:
         self._native = replace(NATIVE, racing_seconds=RACING_SECONDS if racing else 0.0)
-        super().__init__(port=port, key_id=key_id, secret=secret)
+        super().__init__(**settings)
 
     def serve(self, request: Request) -> Response:
         """Answer one request."""
@@ -191,10 +190,15 @@ class CosServer(Cloud):
 
 
 def cos_server(
-    *, port: int = 0, key_id: str = "", secret: str = "", racing: bool = False
+    *,
+    port: int = 0,
+    key_id: str = "",
+    secret: str = "",
+    racing: bool = False,
+    tls: bool = False,
 ) -> CosServer:
     """A COS in this process, in threads of its own, as a context manager."""
-    return CosServer(port=port, key_id=key_id, secret=secret, racing=racing)
+    return CosServer(port=port, key_id=key_id, secret=secret, racing=racing, tls=tls)
 
 
 if __name__ == "__main__":

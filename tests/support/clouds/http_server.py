@@ -2,7 +2,8 @@
 
 Names such as `bucket.oss-cn-hangzhou.aliyuncs.com` do not lead to this machine. A client
 whose `http_proxy` is this server sends it `GET http://that.name/key HTTP/1.1` (absolute
-form, RFC 9112 section 3.2.2), and is answered as by the host it names.
+form, RFC 9112 section 3.2.2), and is answered as by the host it names. For `https://` it
+sends CONNECT first, and talks TLS to a server that has an authority, or gets a 405.
 """
 
 from __future__ import annotations
@@ -10,12 +11,14 @@ from __future__ import annotations
 import contextlib
 import socket
 import socketserver
+import ssl
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
+from typing import Protocol
 from urllib.parse import parse_qsl, unquote_to_bytes
 
 LOOPBACK = "127.0.0.1"
@@ -61,11 +64,19 @@ class Response:
 Answer = Callable[[Request], Response]
 
 
+class Certifies(Protocol):
+    """Who can make this server any host."""
+
+    def context(self, host: str) -> ssl.SSLContext:
+        """What a server needs to be this host."""
+        ...
+
+
 class HttpServer:
     """Answers on one loopback port, each connection in a thread, until it is closed."""
 
-    def __init__(self, answer: Answer, port: int = 0) -> None:
-        self._server = _Server((LOOPBACK, port), answer)
+    def __init__(self, answer: Answer, port: int = 0, authority: Certifies | None = None) -> None:
+        self._server = _Server((LOOPBACK, port), answer, authority)
         self.port: int = self._server.server_address[1]
         self._thread = threading.Thread(
             target=self._server.serve_forever, args=(POLL_SECONDS,), daemon=True
@@ -86,8 +97,11 @@ class _Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
     block_on_close = False
     request_queue_size = 256
 
-    def __init__(self, address: tuple[str, int], answer: Answer) -> None:
+    def __init__(
+        self, address: tuple[str, int], answer: Answer, authority: Certifies | None
+    ) -> None:
         self.answer = answer
+        self.authority = authority
         self._open: set[socket.socket] = set()
         super().__init__(address, _Handler)
 
@@ -98,6 +112,10 @@ class _Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
     def shutdown_request(self, request: socket.socket) -> None:
         self._open.discard(request)
         super().shutdown_request(request)
+
+    def replace_connection(self, old: socket.socket, new: socket.socket) -> None:
+        self._open.discard(old)
+        self._open.add(new)
 
     def end_connections(self) -> None:
         for connection in list(self._open):
@@ -133,6 +151,26 @@ class _Handler(BaseHTTPRequestHandler):
 
     do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = do_OPTIONS = _serve  # noqa: N815
 
+    def do_CONNECT(self) -> None:
+        """Become, by TLS, the host that the client wants to reach through the proxy."""
+        if self.server.authority is None:
+            self.wfile.write(b"HTTP/1.1 405 Method Not Allowed\r\nContent-Length: 0\r\n\r\n")
+            return
+        host = self.requestline.split(" ")[1].rpartition(":")[0].strip("[]")
+        self.wfile.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
+        plain = self.connection
+        secure = self.server.authority.context(host).wrap_socket(plain, server_side=True)
+        self.server.replace_connection(plain, secure)
+        self.connection = secure
+        self.rfile = secure.makefile("rb")
+        self.wfile = _Whole(secure)  # type: ignore[assignment]
+        self.close_connection = False
+
+    def finish(self) -> None:
+        super().finish()
+        if isinstance(self.connection, ssl.SSLSocket):
+            self.server.shutdown_request(self.connection)
+
     def _read(self) -> Request:
         # Not self.path: the standard library folds slashes at its start, and keys have them.
         target = self.requestline.split(" ")[1]
@@ -155,3 +193,21 @@ class _Handler(BaseHTTPRequestHandler):
             self.rfile.readline()
         while self.rfile.readline().strip():
             pass
+
+
+class _Whole:
+    """Writes all of what it is given to a socket, as the standard library's own writer."""
+
+    closed = False
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+
+    def write(self, data: bytes | memoryview) -> None:
+        self._connection.sendall(data)
+
+    def flush(self) -> None:
+        """Nothing is held back."""
+
+    def close(self) -> None:
+        """The connection is closed by its owner."""

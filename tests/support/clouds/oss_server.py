@@ -264,9 +264,11 @@ def _check_not_chunked(request: Request) -> None:
         raise Refused(400, "InvalidArgument", message, "0017-00000804", details)
 
 
-def oss_server(*, port: int = 0, key_id: str = "", secret: str = "") -> OssServer:
+def oss_server(
+    *, port: int = 0, key_id: str = "", secret: str = "", tls: bool = False
+) -> OssServer:
     """An OSS in this process, in threads of its own, as a context manager."""
-    return OssServer(port=port, key_id=key_id, secret=secret)
+    return OssServer(port=port, key_id=key_id, secret=secret, tls=tls)
 
 
 if __name__ == "__main__":
