@@ -8,6 +8,7 @@ credential_process) is botocore's to do, where it is installed.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from functools import partial
 from pathlib import Path
@@ -29,7 +30,7 @@ FILE = Names(
 FOREIGN = ("role_arn", "sso_session", "sso_start_url", "login_session")
 
 CONTAINER = "http://169.254.170.2"
-CONTAINER_HOSTS = ("169.254.170.2", "169.254.170.23", "fd00:ec2::23", "localhost", "::1")
+CONTAINER_HOSTS = ("169.254.170.2", "169.254.170.23", "fd00:ec2::23", "localhost")
 INSTANCE = "http://169.254.169.254"
 INSTANCE_V6 = "http://[fd00:ec2::254]"
 ROLES = "/latest/meta-data/iam/security-credentials/"
@@ -203,11 +204,15 @@ def _container(options: CredentialOptions) -> Answer:
 
 def _check_container_host(url: str, name: str) -> None:
     """Keys that travel unencrypted may come from this machine and its link only."""
+    import ipaddress
     from urllib.parse import urlsplit
 
     host = urlsplit(url).hostname or ""
-    if url.startswith("https://") or host in CONTAINER_HOSTS or host.startswith("127."):
+    if url.startswith("https://") or host in CONTAINER_HOSTS:
         return
+    with contextlib.suppress(ValueError):
+        if ipaddress.ip_address(host).is_loopback:
+            return
     raise wrong(name, f"AWS_CONTAINER_CREDENTIALS_FULL_URI names {host}, without https")
 
 
