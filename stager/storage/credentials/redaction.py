@@ -8,6 +8,7 @@ services), and by their value where it is one that this process signs with.
 from __future__ import annotations
 
 import re
+from functools import cache
 from urllib.parse import quote
 
 HIDDEN = "***"
@@ -40,8 +41,6 @@ _RULES = (
     (r"(?i)\b([a-z][a-z0-9+.-]{0,20}://)[^/\s@\"'<>]{1,2000}@", r"\1***@"),
     (r"\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*", HIDDEN),  # a JSON web token
 )
-_PATTERNS = tuple((re.compile(pattern), shown) for pattern, shown in _RULES)
-
 _known: dict[str, None] = {}
 
 
@@ -61,6 +60,12 @@ def redacted(text: str) -> str:
     text = text[:LONGEST]
     for value in list(_known):
         text = text.replace(value, HIDDEN)
-    for pattern, shown in _PATTERNS:
+    for pattern, shown in _patterns():
         text = pattern.sub(shown, text)
     return text
+
+
+@cache
+def _patterns() -> list[tuple[re.Pattern[str], str]]:
+    """The rules, compiled when the first text comes: most runs have none."""
+    return [(re.compile(pattern), shown) for pattern, shown in _RULES]
