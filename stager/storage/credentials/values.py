@@ -19,10 +19,18 @@ class Credentials(NamedTuple):
     expires: float | None
     source: str
 
+    def same_keys(self, other: Credentials) -> bool:
+        """Whether a store could not tell them apart."""
+        return self[:3] == other[:3]
+
 
 @dataclass(frozen=True, slots=True)
 class CredentialOptions:
-    """Where to look."""
+    """Where to look: given keys, a snapshot of the environment, the files of a home.
+
+    `profile` is looked for in the vendors' files. `metadata_endpoint` and `sts_endpoint`
+    (URLs) stand in for the addresses of an instance's metadata and of the token service.
+    """
 
     environ: Mapping[str, str] = field(default_factory=dict, repr=False)
     home: Path = Path("/nonexistent")
@@ -31,3 +39,10 @@ class CredentialOptions:
     secret_access_key: Secret = field(default_factory=Secret)
     session_token: Secret = field(default_factory=Secret)
     metadata_endpoint: str = ""
+    sts_endpoint: str = ""
+
+    def shown(self, path: Path) -> str:
+        """A path as people write it, from the home."""
+        if path.is_relative_to(self.home):
+            return f"~/{path.relative_to(self.home)}"
+        return str(path)
