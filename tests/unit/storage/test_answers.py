@@ -77,6 +77,13 @@ def test_a_signature_that_is_too_old_is_said() -> None:
     assert "V1" in found.hint
 
 
+def test_where_a_bucket_of_another_region_answers_is_said() -> None:
+    words = "<Code>AccessDenied</Code><Endpoint>oss-cn-beijing.aliyuncs.com</Endpoint>"
+    found = meaning(Answer(403, "AccessDenied", words), URL)
+    assert isinstance(found, AccessDenied)
+    assert "oss-cn-beijing.aliyuncs.com" in found.hint
+
+
 def test_words_are_one_line_of_bounded_length() -> None:
     found = meaning(Answer(400, "X", "a\n b" * 1000), URL)
     assert found is not None
