@@ -132,6 +132,8 @@ class ObstoreStore:
                     info = self._info(meta)
                     if start and not info.key.startswith(prefix):
                         continue
+                    if not info.key and not info.size:  # the placeholder of the store's own root
+                        continue
                     if info.size or self._exists(info.key):
                         yield info
 

@@ -31,13 +31,13 @@ class Place:
 
     folder: Path
     name: str
-    server: Callable[[], S3Server]
+    server: Callable[[str], S3Server]
     oss: Callable[[], OssServer]
     cos: Callable[[], CosServer]
 
 
-def _s3(place: Place, transport: str) -> ObjectStore:
-    server = place.server()
+def _s3(place: Place, transport: str, kind: str = "s3_server") -> ObjectStore:
+    server = place.server(kind)
     server.make_bucket(BUCKET)
     options = StorageOptions(
         endpoint=server.endpoint,
@@ -65,18 +65,6 @@ def _oss_by_s3fs(place: Place) -> ObjectStore:
     endpoint = f"http://s3.oss-{cloud.default_region}.aliyuncs.com"
     options = StorageOptions(endpoint=endpoint, credentials=keys_of(cloud), transport="fsspec")
     return bare(f"s3://{place.name}/team", options)
-
-
-def _oss_by_domain(place: Place) -> ObjectStore:
-    cloud = place.oss()
-    cloud.make_bucket(place.name)
-    cloud.domain("data.example.com", place.name)
-    options = StorageOptions(
-        endpoint="http://data.example.com",
-        region=cloud.default_region,
-        credentials=keys_of(cloud),
-    )
-    return bare(f"oss://{place.name}/team", options)
 
 
 def _cos(place: Place, transport: str = "auto") -> ObjectStore:
@@ -108,16 +96,24 @@ STORES: dict[str, Callable[[Place], ObjectStore]] = {
         f"memory://{place.name}", StorageOptions(transport="fsspec")
     ),
     "s3fs": lambda place: _s3(place, "fsspec"),
+    "moto": lambda place: _s3(place, "auto", "moto_server"),
     "retrying": lambda place: Retrying(_local(place), 3, ignore),
     "retrying-s3": lambda place: Retrying(_s3(place, "auto"), 3, ignore),
     "adaptive": lambda place: Adaptive(_local(place), 2),
     "counted": lambda place: Counted(_local(place), ignore),
     "nonce": lambda place: NonceCreate(_local(place), sleep=lambda seconds: None),
 }
-CLOUDS: dict[str, Callable[[Place], ObjectStore]] = {
+RACERS: dict[str, Callable[[Place], ObjectStore]] = {
     "oss": _oss,
     "oss-versioned": lambda place: _oss(place, versioning=True),
-    "oss-domain": _oss_by_domain,
+    "cos": _cos,
+    "moto": lambda place: _s3(place, "auto", "moto_server"),
+    "rclone": lambda place: _s3(place, "auto", "rclone_server"),
+    "ossfs": lambda place: _oss(place, "fsspec", v1_allowed=True),
+    "cosfs": lambda place: _cos(place, "fsspec"),
+}
+CLOUDS: dict[str, Callable[[Place], ObjectStore]] = {
+    "oss": _oss,
     "oss-s3fs": _oss_by_s3fs,
     "ossfs": lambda place: _oss(place, "fsspec", v1_allowed=True),
     "cos": _cos,

@@ -53,6 +53,17 @@ def test_T17_T20_a_placeholder_is_itself_or_left_out(found: ObjectStore) -> None
         assert bytes(found.get(key)) == PLACEHOLDERS[key]
 
 
+def test_T17_a_console_s_folder_may_be_the_store_s_root(
+    s3_server: S3Server, bucket: str, found: ObjectStore
+) -> None:
+    for transport in ("auto", "fsspec"):
+        options = StorageOptions(
+            endpoint=s3_server.endpoint, credentials=s3_server.credentials(), transport=transport
+        )
+        assert [info.key for info in connect(f"s3://{bucket}/data", options).list()] == ["x"]
+        assert list(connect(f"s3://{bucket}/empty", options).list()) == []
+
+
 def test_T19_a_placeholder_is_no_object_of_its_shorter_name(found: ObjectStore) -> None:
     assert [info.key for info in found.list("data/x")] == ["data/x"]
     assert bytes(found.get("data/x")) == b"x"

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import urllib.request
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import pytest
 
+from tests.support.clouds.cloud import Cloud
 from tests.support.clouds.cos_server import CosServer, cos_server
 from tests.support.clouds.oss_server import OssServer, oss_server
 
@@ -54,3 +56,31 @@ def cos(monkeypatch: pytest.MonkeyPatch) -> Iterator[CosServer]:
         for name, value in server.environment().items():
             monkeypatch.setenv(name, value)
         yield server
+
+
+@dataclass(frozen=True)
+class Place:
+    """One cloud's S3 endpoint and the bucket there."""
+
+    cloud: Cloud
+    endpoint: str
+    region: str
+    bucket: str
+    forbid: str  # the header that makes a write create-only
+
+    @property
+    def host(self) -> str:
+        """The URL of the bucket."""
+        return self.endpoint.replace("://", f"://{self.bucket}.")
+
+
+@pytest.fixture(params=["oss", "cos"])
+def place(request: pytest.FixtureRequest) -> Place:
+    """Each cloud in turn."""
+    if request.param == "oss":
+        server = request.getfixturevalue("oss")
+        endpoint = "http://s3.oss-cn-hangzhou.aliyuncs.com"
+        return Place(server, endpoint, "cn-hangzhou", OSS_BUCKET, "x-oss-forbid-overwrite")
+    server = request.getfixturevalue("cos")
+    endpoint = "http://cos.ap-guangzhou.myqcloud.com"
+    return Place(server, endpoint, "ap-guangzhou", COS_BUCKET, "x-cos-forbid-overwrite")

@@ -110,3 +110,12 @@ def test_requests_are_recorded_without_secrets(oss: OssServer) -> None:
     seen = oss.requests[-1]
     assert (seen.method, seen.path, seen.status) == ("PUT", "/a b", 200)
     assert not {"authorization", "x-oss-security-token"} & set(seen.headers)
+
+
+def test_the_account_lists_its_buckets(oss: OssServer) -> None:
+    oss.make_bucket("north", region="cn-beijing")
+    found = client(oss).list_buckets(sdk.ListBucketsRequest()).buckets
+    assert [(each.name, each.region) for each in found] == [
+        (OSS_BUCKET, "cn-hangzhou"),
+        ("north", "cn-beijing"),
+    ]

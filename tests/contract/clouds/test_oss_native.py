@@ -193,6 +193,29 @@ def test_an_upload_in_parts(oss: OssServer) -> None:
     assert said(lambda: made.list_parts(again)) == (404, "NoSuchUpload")
 
 
+def test_a_part_can_be_copied(oss: OssServer) -> None:
+    made = client(oss)
+    put(made, "目录/source", b"0123456789")
+    upload = made.initiate_multipart_upload(
+        sdk.InitiateMultipartUploadRequest(OSS_BUCKET, "k")
+    ).upload_id
+    copied = made.upload_part_copy(
+        sdk.UploadPartCopyRequest(
+            OSS_BUCKET, "k", 1, upload, source_key="目录/source", source_range="bytes=2-4"
+        )
+    )
+    parts = [sdk.UploadPart(part_number=1, etag=copied.etag)]
+    made.complete_multipart_upload(
+        sdk.CompleteMultipartUploadRequest(
+            OSS_BUCKET,
+            "k",
+            upload,
+            complete_multipart_upload=sdk.CompleteMultipartUpload(parts=parts),
+        )
+    )
+    assert get(made, "k").body.read() == b"234"
+
+
 def test_parts_that_are_wrong_are_refused(oss: OssServer) -> None:
     made = client(oss)
     upload = made.initiate_multipart_upload(

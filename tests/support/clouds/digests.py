@@ -28,6 +28,11 @@ def md5_base64(data: bytes) -> str:
     return base64.b64encode(hashlib.md5(data, usedforsecurity=False).digest()).decode()
 
 
+def etag_base64(etag: str) -> str:
+    """Content-MD5 of an object put in one piece, from its ETag: without reading it again."""
+    return base64.b64encode(bytes.fromhex(etag)).decode()
+
+
 def of_parts(etags: Sequence[str]) -> str:
     """The ETag of an object put in parts: the MD5 of the parts' MD5s, a dash, their number."""
     joined = b"".join(bytes.fromhex(etag) for etag in etags)

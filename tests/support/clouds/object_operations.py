@@ -55,7 +55,7 @@ def put(call: Call) -> Response:
     check_md5(call)
     stored = _write(call, call.request.body, kept(call), "0026-00000002")
     headers = call.written(stored)
-    headers["Content-MD5"] = digests.md5_base64(stored.data)
+    headers["Content-MD5"] = digests.etag_base64(stored.etag)
     return Response(200, headers)
 
 
@@ -79,7 +79,7 @@ def described(call: Call, stored: Stored) -> dict[str, str]:
     if call.dialect.own == "x-oss-":
         headers["x-oss-object-type"] = stored.kind
     if stored.kind == "Normal" and call.dialect.vendor == "x-oss-":
-        headers["Content-MD5"] = digests.md5_base64(stored.data)
+        headers["Content-MD5"] = digests.etag_base64(stored.etag)
     for name, value in stored.headers.items():
         meta = name.startswith("meta-")
         headers[f"{call.dialect.own}{name}" if meta else name.title()] = value
