@@ -8,6 +8,7 @@ directory. Its keys, the `STAGER_<KEY>` variables and the flags have the same na
                                           accelerate
     addressing                            auto, path, virtual, cname (the endpoint is the bucket)
     anonymous                             unsigned requests (false), for public buckets
+    profile                               which one of the vendors' own files; see `stager doctor`
     transport, stall_seconds, attempts    how to talk to it; transport: auto, fsspec
     connections, encoders, uploads        how much at once
     budget, free_floor                    disk the cache may take, and must leave alone: 500GB
@@ -39,7 +40,8 @@ from stager.transfer.options import TransferOptions
 FILE_NAME = "stager.toml"
 VENDOR_PREFIXES = ("AWS_", "OSS_", "ALIBABA_CLOUD_", "COS_", "TENCENTCLOUD_", "TKE_")
 TEXTS = (
-    *("remote", "cache", "endpoint", "region", "addressing", "network", "transport", "author"),
+    *("remote", "cache", "endpoint", "region", "addressing", "network", "profile", "transport"),
+    "author",
 )
 INTEGERS = ("attempts", "connections", "encoders", "uploads")
 NUMBERS = ("stall_seconds",)
@@ -79,6 +81,15 @@ class Config:
     record_index: bool = True
     origins: Mapping[str, str] = field(default_factory=dict)
 
+    def value(self, key: str) -> object:
+        """The value in force of one of KEYS."""
+        if key == "cache":
+            return str(self.cache.path)
+        if key == "profile":
+            return self.storage.credentials.profile
+        holders = (self, self.storage, self.cache, self.transfer)
+        return getattr(next(holder for holder in holders if hasattr(holder, key)), key)
+
     def required_remote(self) -> str:
         """The remote; ConfigError that says what to write when there is none."""
         if not self.remote:
@@ -104,7 +115,7 @@ def load(
 
 def config_home(environ: Mapping[str, str]) -> Path:
     """The user's config directory of stager."""
-    base = environ.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
+    base = environ.get("XDG_CONFIG_HOME") or str(_home(environ) / ".config")
     return Path(base) / "stager"
 
 
@@ -156,7 +167,9 @@ def _assembled(values: dict[str, tuple[Any, str]], environ: Mapping[str, str]) -
 
     storage = StorageOptions(
         places={vendor: _place(vendor, environ) for vendor in _PLACES},
-        credentials=CredentialOptions(environ=_of_vendors(environ), home=Path.home()),
+        credentials=CredentialOptions(
+            _of_vendors(environ), _home(environ), typed.get("profile", "")
+        ),
         **chosen(_STORAGE),
     )
     cache_path = typed.get("cache") or _default_cache(environ)
@@ -188,8 +201,16 @@ def _of_vendors(environ: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in environ.items() if name.startswith(VENDOR_PREFIXES)}
 
 
+def _home(environ: Mapping[str, str]) -> Path:
+    """The user's home; in a container a user may have none."""
+    try:
+        return Path(environ.get("HOME") or Path.home())
+    except RuntimeError:
+        return Path("/")
+
+
 def _default_cache(environ: Mapping[str, str]) -> str:
-    base = environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    base = environ.get("XDG_CACHE_HOME") or str(_home(environ) / ".cache")
     return str(Path(base) / "stager")
 
 

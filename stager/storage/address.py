@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from stager.errors import ConfigError, UsageError
+from stager.storage.credentials.redaction import redacted
 from stager.storage.options import StorageOptions
 
 AWS, OSS, COS = "aws", "oss", "cos"
@@ -97,9 +98,20 @@ def locate(url: str, options: StorageOptions) -> Address:
 
 
 def refuse_secrets(url: str) -> None:
-    """UsageError for a URL with keys in it: it would end up in receipts and shell histories."""
+    """UsageError for a URL with keys in it: it would end up in receipts and shell histories.
+
+    A password may hold a slash, so what looks like a port must be one. A user's name alone
+    (sftp://user@host) is no secret, but no bucket has one.
+    """
     scheme, mark, rest = url.partition("://")
-    if mark and "@" in rest.partition("/")[0]:
+    if not mark:
+        return
+    authority = rest.partition("/")[0]
+    user, at, host = authority.rpartition("@")
+    port = host.rpartition("]")[2].rpartition(":")[2] if ":" in host.rpartition("]")[2] else ""
+    named = bool(at) and (":" in user or scheme in SCHEMES)
+    signed = "?" in rest and redacted(rest) != rest
+    if named or signed or (port and not port.isdecimal()):
         reason = f"{scheme}://…: keys do not belong into a URL"
         raise UsageError(reason=reason, hint="set them in the environment; see `stager doctor`")
 

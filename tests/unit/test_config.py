@@ -251,3 +251,32 @@ print(config.load({}, {"HOME": "/"}, __import__("pathlib").Path("/")).author)
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip()
+
+
+def test_a_profile_and_a_home_reach_those_who_look_for_credentials(
+    folder: Path, home: dict[str, str]
+) -> None:
+    found = loaded(folder, home | {"HOME": str(folder)}, 'profile = "work"')
+    assert found.storage.credentials.profile == "work"
+    assert found.storage.credentials.home == folder
+    assert found.origins["profile"] == str(folder / "stager.toml")
+    named = loaded(folder, home | {"STAGER_PROFILE": "other"}, 'profile = "work"')
+    assert named.storage.credentials.profile == "other"
+
+
+def test_who_has_no_home_has_settings_all_the_same(
+    folder: Path, home: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def nobody() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", nobody)
+    assert loaded(folder, home).storage.credentials.home == Path("/")
+    assert config.config_home({}) == Path("/.config/stager")
+
+
+@pytest.mark.parametrize("key", config.KEYS)
+def test_every_setting_has_a_value_to_show(folder: Path, home: dict[str, str], key: str) -> None:
+    found = loaded(folder, home, 'remote = "s3://b"\ncache = "/c"\nprofile = "p"')
+    given = {"remote": "s3://b", "cache": "/c", "profile": "p"}
+    assert found.value(key) == given.get(key, found.value(key))

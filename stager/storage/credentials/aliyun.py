@@ -17,7 +17,17 @@ from typing import Any
 from stager.errors import MissingExtra
 from stager.storage.credentials import files, web
 from stager.storage.credentials.redaction import redacted
-from stager.storage.credentials.sources import Absent, Answer, Names, Source, paired, wrong
+from stager.storage.credentials.sources import (
+    Absent,
+    Answer,
+    Ask,
+    Found,
+    Names,
+    Source,
+    paired,
+    required,
+    wrong,
+)
 from stager.storage.credentials.values import CredentialOptions, Credentials
 from stager.storage.secret import Secret
 
@@ -43,7 +53,7 @@ FOREIGN_MODES = (
 
 def oidc(options: CredentialOptions) -> Source:
     """A pod's identity (RRSA): a token file exchanged at the token service."""
-    return Source("OIDC", partial(_oidc, options), asks=True)
+    return Source("OIDC", partial(_oidc, options))
 
 
 def command_line(options: CredentialOptions) -> Source:
@@ -53,13 +63,13 @@ def command_line(options: CredentialOptions) -> Source:
 
 def uri(options: CredentialOptions) -> Source:
     """A server that hands out credentials, named in the environment."""
-    return Source("ALIBABA_CLOUD_CREDENTIALS_URI", partial(_uri, options), asks=True)
+    return Source("ALIBABA_CLOUD_CREDENTIALS_URI", partial(_uri, options))
 
 
 def ecs_role(options: CredentialOptions) -> Source:
     """The RAM role of an ECS instance."""
     role = options.environ.get("ALIBABA_CLOUD_ECS_METADATA", "")
-    return Source("ECS RAM role", partial(role_credentials, options, role), asks=True)
+    return Source("ECS RAM role", partial(role_of_instance, options, role))
 
 
 def profile_named(options: CredentialOptions) -> str:
@@ -67,15 +77,24 @@ def profile_named(options: CredentialOptions) -> str:
     return options.profile or options.environ.get("ALIBABA_CLOUD_PROFILE") or ""
 
 
-def role_credentials(options: CredentialOptions, role: str) -> Answer:
-    """Of this instance's role, which is asked for when it is not named.
+def role_of_instance(options: CredentialOptions, role: str) -> Answer:
+    """Of this instance's role, which is asked for when it is not named."""
+    if _is_set(options.environ.get("ALIBABA_CLOUD_ECS_METADATA_DISABLED")):
+        return Absent("ALIBABA_CLOUD_ECS_METADATA_DISABLED is set")
+    return role_asked(options, role)
 
-    The metadata server is asked in hardened mode, with a token; where it gives none, without,
-    unless ALIBABA_CLOUD_IMDSV1_DISABLED forbids that.
+
+def role_asked(options: CredentialOptions, role: str) -> Ask:
+    """The same for a file that says so."""
+    return Ask(f"ECS RAM role {role}".rstrip(), partial(_of_instance, options, role))
+
+
+def _of_instance(options: CredentialOptions, role: str) -> Found:
+    """By the metadata server in hardened mode, with a token; where it gives none, without.
+
+    ALIBABA_CLOUD_IMDSV1_DISABLED forbids the latter.
     """
     environ, name = options.environ, "ECS RAM role"
-    if _is_set(environ.get("ALIBABA_CLOUD_ECS_METADATA_DISABLED")):
-        return Absent("ALIBABA_CLOUD_ECS_METADATA_DISABLED is set")
     base = (options.metadata_endpoint or INSTANCE).rstrip("/")
     asking = {"X-aliyun-ecs-metadata-token-ttl-seconds": TOKEN_SECONDS}
     try:
@@ -95,17 +114,21 @@ def role_credentials(options: CredentialOptions, role: str) -> Answer:
 
 
 def _oidc(options: CredentialOptions) -> Answer:
-    from urllib.parse import urlencode
-
-    environ, name = options.environ, "OIDC"
     needed = ("OIDC_TOKEN_FILE", "ROLE_ARN", "OIDC_PROVIDER_ARN")
-    values = {key: environ.get(f"ALIBABA_CLOUD_{key}", "") for key in needed}
+    values = {key: options.environ.get(f"ALIBABA_CLOUD_{key}", "") for key in needed}
     if not values["OIDC_TOKEN_FILE"]:
         return Absent("ALIBABA_CLOUD_OIDC_TOKEN_FILE is not set")
     for key, value in values.items():
         if not value:
-            raise wrong(name, f"ALIBABA_CLOUD_OIDC_TOKEN_FILE is set, ALIBABA_CLOUD_{key} is not")
-    path = values["OIDC_TOKEN_FILE"]
+            reason = f"ALIBABA_CLOUD_OIDC_TOKEN_FILE is set, ALIBABA_CLOUD_{key} is not"
+            raise wrong("OIDC", reason)
+    return Ask("OIDC", partial(_exchanged, options, values))
+
+
+def _exchanged(options: CredentialOptions, values: dict[str, str]) -> Found:
+    from urllib.parse import urlencode
+
+    name, path = "OIDC", values["OIDC_TOKEN_FILE"]
     token = files.text(Path(path), path)
     if token is None:
         raise wrong(name, f"{path}: no such file")
@@ -118,7 +141,7 @@ def _oidc(options: CredentialOptions) -> Answer:
         "RoleArn": values["ROLE_ARN"],
         "OIDCProviderArn": values["OIDC_PROVIDER_ARN"],
         "OIDCToken": token.strip(),
-        "RoleSessionName": environ.get("ALIBABA_CLOUD_ROLE_SESSION_NAME") or "stager",
+        "RoleSessionName": options.environ.get("ALIBABA_CLOUD_ROLE_SESSION_NAME") or "stager",
     }
     question = web.Question(f"{_sts(options)}/", data=urlencode(form).encode())
     try:
@@ -179,22 +202,15 @@ def _of_profile(
             where, PROFILE, Credentials(key_id, Secret(secret), Secret(token), expires, where)
         )
     if mode == "EcsRamRole":
-        return _required(role_credentials(options, files.words(profile, "ram_role_name")), where)
+        return required(where, role_asked(options, files.words(profile, "ram_role_name")))
     if mode == "CredentialsURI":
-        return from_uri(files.words(profile, "credentials_uri"), where)
+        return Ask(where, partial(_of_uri, files.words(profile, "credentials_uri"), where))
     if mode in FOREIGN_MODES:
-        return _by_sdk(path, name, where)
+        return Ask(where, partial(_by_sdk, path, name, where))
     raise wrong(where, f"mode {mode} is not one that stager knows")
 
 
-def _required(answer: Answer, where: str) -> Answer:
-    """What a file refers to must be there."""
-    if isinstance(answer, Absent):
-        raise wrong(where, f"mode EcsRamRole, but {answer.reason}")
-    return answer
-
-
-def _by_sdk(path: Path, profile: str, where: str) -> Answer:
+def _by_sdk(path: Path, profile: str, where: str) -> Found:
     """A profile that says how to get credentials; the SDK does not tell until when they hold."""
     try:
         from alibabacloud_credentials.provider import CLIProfileCredentialsProvider
@@ -220,10 +236,10 @@ def _by_sdk(path: Path, profile: str, where: str) -> Answer:
 def _uri(options: CredentialOptions) -> Answer:
     name = "ALIBABA_CLOUD_CREDENTIALS_URI"
     url = options.environ.get(name)
-    return from_uri(url, name) if url else Absent(f"{name} is not set")
+    return Ask(name, partial(_of_uri, url, name)) if url else Absent(f"{name} is not set")
 
 
-def from_uri(url: str, name: str) -> Answer:
+def _of_uri(url: str, name: str) -> Found:
     """Credentials of a server that answers as the metadata server does."""
     try:
         reply = web.metadata(web.Question(url))
@@ -234,7 +250,7 @@ def from_uri(url: str, name: str) -> Answer:
     return _temporary(web.document(reply, name), name)
 
 
-def _temporary(found: dict[str, Any], name: str) -> Answer:
+def _temporary(found: dict[str, Any], name: str) -> Found:
     """Keys with an end, out of an answer of the metadata server or the token service."""
     if found.get("Code") != "Success":
         raise wrong(name, f"the answer says {found.get('Code')!r}, not Success")

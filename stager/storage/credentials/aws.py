@@ -17,7 +17,16 @@ from typing import Any
 from stager.errors import MissingExtra
 from stager.storage.credentials import files, web
 from stager.storage.credentials.redaction import redacted
-from stager.storage.credentials.sources import Absent, Answer, Names, Source, paired, wrong
+from stager.storage.credentials.sources import (
+    Absent,
+    Answer,
+    Ask,
+    Found,
+    Names,
+    Source,
+    paired,
+    wrong,
+)
 from stager.storage.credentials.values import CredentialOptions, Credentials
 from stager.storage.secret import Secret
 
@@ -40,10 +49,10 @@ TOKEN_SECONDS = "21600"
 def sources(options: CredentialOptions) -> list[Source]:
     """Web identity, shared files, container, instance."""
     return [
-        Source("web identity", partial(_web_identity, options), asks=True),
+        Source("web identity", partial(_web_identity, options)),
         Source("~/.aws", partial(_shared_files, options)),
-        Source("container", partial(_container, options), asks=True),
-        Source("instance role", partial(_instance, options), asks=True),
+        Source("container", partial(_container, options)),
+        Source("instance role", partial(_instance, options)),
     ]
 
 
@@ -54,14 +63,18 @@ def profile_named(options: CredentialOptions) -> str:
 
 
 def _web_identity(options: CredentialOptions) -> Answer:
-    from urllib.parse import urlencode
-
     environ, name = options.environ, "web identity"
     path, role = environ.get("AWS_WEB_IDENTITY_TOKEN_FILE"), environ.get("AWS_ROLE_ARN")
     if not path:
         return Absent("AWS_WEB_IDENTITY_TOKEN_FILE is not set")
     if not role:
         raise wrong(name, "AWS_WEB_IDENTITY_TOKEN_FILE is set, AWS_ROLE_ARN is not")
+    return Ask(name, partial(_exchanged, options, name, path, role))
+
+
+def _exchanged(options: CredentialOptions, name: str, path: str, role: str) -> Found:
+    from urllib.parse import urlencode
+
     token = files.text(Path(path), path)
     if token is None:
         raise wrong(name, f"{path}: no such file")
@@ -69,7 +82,7 @@ def _web_identity(options: CredentialOptions) -> Answer:
         "Action": "AssumeRoleWithWebIdentity",
         "Version": "2011-06-15",
         "RoleArn": role,
-        "RoleSessionName": environ.get("AWS_ROLE_SESSION_NAME") or "stager",
+        "RoleSessionName": options.environ.get("AWS_ROLE_SESSION_NAME") or "stager",
         "WebIdentityToken": token.strip(),
     }
     question = web.Question(f"{_sts(options)}/", data=urlencode(form).encode())
@@ -93,7 +106,7 @@ def _sts(options: CredentialOptions) -> str:
     return f"https://sts.{region}.{suffix}"
 
 
-def _assumed(reply: web.Reply, name: str, role: str) -> Answer:
+def _assumed(reply: web.Reply, name: str, role: str) -> Found:
     """Credentials out of the XML of an answer of STS."""
     found = dict(
         re.findall(
@@ -105,7 +118,7 @@ def _assumed(reply: web.Reply, name: str, role: str) -> Answer:
     return _temporary(found, "SessionToken", f"{name}, {role}")
 
 
-def _temporary(found: dict[str, Any], token: str, name: str) -> Answer:
+def _temporary(found: dict[str, Any], token: str, name: str) -> Found:
     """Keys with an end, out of an answer."""
     keys = Names("AccessKeyId", "SecretAccessKey", (token,))
     values = [files.words(found, key) for key in (keys.key_id, keys.secret, token)]
@@ -128,15 +141,19 @@ def _shared_files(options: CredentialOptions) -> Answer:
     if keys is None and config is None:
         return Absent(f"no profile {profile}")
     foreign = [key for key in FOREIGN if (config or {}).get(key) or (keys or {}).get(key)]
+    by_botocore = Ask(
+        f"{options.shown(settings)} [{profile}]",
+        partial(_by_botocore, options, profile, kept, settings),
+    )
     if foreign:
-        return _by_botocore(options, profile, kept, settings)
+        return by_botocore
     for path, section in ((kept, keys), (settings, config)):
         where = f"{options.shown(path)} [{profile}]"
         answer = paired(where, FILE, _static(section or {}, where))
         if isinstance(answer, Credentials):
             return answer
         if (section or {}).get("credential_process"):
-            return _by_botocore(options, profile, kept, settings)
+            return by_botocore
     return Absent(f"the profile {profile} has no keys")
 
 
@@ -147,7 +164,7 @@ def _static(section: dict[str, str], where: str) -> Credentials:
     )
 
 
-def _by_botocore(options: CredentialOptions, profile: str, kept: Path, settings: Path) -> Answer:
+def _by_botocore(options: CredentialOptions, profile: str, kept: Path, settings: Path) -> Found:
     """A profile that says how to get credentials rather than what they are."""
     where = f"{options.shown(settings)} [{profile}]"
     try:
@@ -184,9 +201,13 @@ def _container(options: CredentialOptions) -> Answer:
         url = f"{options.metadata_endpoint or CONTAINER}/{relative.removeprefix('/')}"
     if not url:
         return Absent("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI and _FULL_URI are not set")
-    name = "container"
     if not relative:
-        _check_container_host(url, name)
+        _check_container_host(url, "container")
+    return Ask("container", partial(_of_container, options, url))
+
+
+def _of_container(options: CredentialOptions, url: str) -> Found:
+    environ, name = options.environ, "container"
     headers = {"Accept": "application/json"}
     token = environ.get("AWS_CONTAINER_AUTHORIZATION_TOKEN", "")
     if path := environ.get("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"):
@@ -225,7 +246,10 @@ def _instance(options: CredentialOptions) -> Answer:
     if not base:
         mode = environ.get("AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE", "").lower()
         base = INSTANCE_V6 if mode == "ipv6" else INSTANCE
-    base = base.rstrip("/")
+    return Ask(name, partial(_of_instance, base.rstrip("/"), name))
+
+
+def _of_instance(base: str, name: str) -> Found:
     asking = {"x-aws-ec2-metadata-token-ttl-seconds": TOKEN_SECONDS}
     try:
         token = web.metadata(web.Question(f"{base}/latest/api/token", asking, method="PUT"))

@@ -15,7 +15,15 @@ from __future__ import annotations
 from functools import partial
 
 from stager.storage.credentials import aliyun, files
-from stager.storage.credentials.sources import Absent, Answer, Names, Source, paired, wrong
+from stager.storage.credentials.sources import (
+    Absent,
+    Answer,
+    Names,
+    Source,
+    paired,
+    required,
+    wrong,
+)
 from stager.storage.credentials.values import CredentialOptions, Credentials
 from stager.storage.secret import Secret
 
@@ -65,10 +73,7 @@ def _of_section(options: CredentialOptions, values: dict[str, str], where: str) 
         )
         return paired(where, KEYS, keys)
     if mode == "ecsramrole":
-        answer = aliyun.role_credentials(options, files.words(values, *ROLES))
-        if isinstance(answer, Absent):
-            raise wrong(where, f"mode EcsRamRole, but {answer.reason}")
-        return answer
+        return required(where, aliyun.role_asked(options, files.words(values, *ROLES)))
     if mode == "anonymous":
         return Absent(f"{where} says Anonymous; stager's setting is `anonymous = true`")
     hint = "an assumed role is read from ~/.aliyun/config.json: aliyun configure --mode RamRoleArn"
@@ -86,7 +91,4 @@ def _by_service(
     if profile or not url:
         return Absent(f"no profile {profile}" if profile else "no section with keys")
     role = url.rstrip("/").rpartition("/")[2]
-    answer = aliyun.role_credentials(options, role)
-    if isinstance(answer, Absent):
-        raise wrong(f"{shown} [AkService]", answer.reason)
-    return answer
+    return required(f"{shown} [AkService]", aliyun.role_asked(options, role))

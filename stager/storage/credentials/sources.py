@@ -1,7 +1,8 @@
 """What a source of credentials is, and what it may answer.
 
-A source has credentials, or says why it has none (Absent), or is there and wrong: then it
-raises, because going on with others than the user meant is worse than stopping.
+A source has credentials, or knows whom to ask for them (Ask), or says why it has none
+(Absent), or is there and wrong: then it raises, because going on with others than the user
+meant is worse than stopping. Looking costs no request; only what an Ask holds does.
 """
 
 from __future__ import annotations
@@ -20,15 +21,41 @@ class Absent(NamedTuple):
     reason: str
 
 
-Answer = Credentials | Absent
+Found = Credentials | Absent
+
+
+class Ask(NamedTuple):
+    """Credentials are to be had by asking a server or running a program, and by whose name."""
+
+    name: str
+    ask: Callable[[], Found]
+
+
+Answer = Credentials | Absent | Ask
 
 
 class Source(NamedTuple):
-    """A place to look; `asks` where that means a request to a server."""
+    """A place to look, without asking anybody."""
 
     name: str
     find: Callable[[], Answer]
-    asks: bool = False
+
+
+def settled(answer: Answer) -> Found:
+    """The answer itself, or what those say who are to be asked."""
+    return answer.ask() if isinstance(answer, Ask) else answer
+
+
+def required(where: str, ask: Ask) -> Ask:
+    """An Ask that a file refers to: nobody there is then an error of that file."""
+
+    def asked() -> Found:
+        found = ask.ask()
+        if isinstance(found, Absent):
+            raise wrong(where, f"it refers to the {ask.name}, but {found.reason}")
+        return found
+
+    return Ask(ask.name, asked)
 
 
 class Names(NamedTuple):
@@ -44,7 +71,7 @@ def wrong(source: str, reason: str, hint: str = "") -> AccessDenied:
     return AccessDenied(url=f"credentials from {source}", reason=reason, hint=hint)
 
 
-def paired(source: str, names: Names, values: Credentials) -> Answer:
+def paired(source: str, names: Names, values: Credentials) -> Found:
     """`values` when whole; Absent when both keys are empty; AccessDenied naming the missing half.
 
     Blanks around a key, which a copied line easily brings, are not part of it.

@@ -17,7 +17,17 @@ from typing import Any
 from stager.errors import MissingExtra
 from stager.storage.credentials import files, web
 from stager.storage.credentials.redaction import redacted
-from stager.storage.credentials.sources import Absent, Answer, Names, Source, paired, wrong
+from stager.storage.credentials.sources import (
+    Absent,
+    Answer,
+    Ask,
+    Found,
+    Names,
+    Source,
+    paired,
+    required,
+    wrong,
+)
 from stager.storage.credentials.values import CredentialOptions, Credentials
 from stager.storage.secret import Secret
 
@@ -39,7 +49,7 @@ AES_BLOCK = 16
 
 def tke(options: CredentialOptions) -> Source:
     """A pod's identity in TKE: a token file exchanged at the token service."""
-    return Source("TKE OIDC", partial(_tke, options), asks=True)
+    return Source("TKE OIDC", partial(_tke, options))
 
 
 def command_lines(options: CredentialOptions) -> list[Source]:
@@ -54,11 +64,15 @@ def command_lines(options: CredentialOptions) -> list[Source]:
 
 def cam_role(options: CredentialOptions) -> Source:
     """The CAM role of a CVM instance."""
-    return Source("CAM role", partial(role_credentials, options, ""), asks=True)
+    return Source("CAM role", partial(role_asked, options, ""))
 
 
-def role_credentials(options: CredentialOptions, role: str) -> Answer:
-    """Of this instance's role, which is asked for when it is not named."""
+def role_asked(options: CredentialOptions, role: str) -> Ask:
+    """This instance's role, which is asked for when it is not named."""
+    return Ask(f"CAM role {role}".rstrip(), partial(_of_instance, options, role))
+
+
+def _of_instance(options: CredentialOptions, role: str) -> Found:
     from urllib.parse import quote
 
     base = (options.metadata_endpoint or INSTANCE).rstrip("/")
@@ -86,7 +100,11 @@ def _tke(options: CredentialOptions) -> Answer:
     for key, value in values.items():
         if not value:
             raise wrong(name, f"{TKE[0]} is set, {key} is not")
-    path = values[TKE[0]]
+    return Ask(name, partial(_exchanged, options, values))
+
+
+def _exchanged(options: CredentialOptions, values: dict[str, str]) -> Found:
+    name, path = "TKE OIDC", values[TKE[0]]
     token = files.text(Path(path), path)
     if token is None:
         raise wrong(name, f"{path}: no such file")
@@ -121,7 +139,7 @@ def _tke(options: CredentialOptions) -> Answer:
     return _temporary(given, found.get("ExpiredTime"), f"{name}, {values['TKE_ROLE_ARN']}")
 
 
-def _temporary(found: dict[str, Any], ends: object, name: str) -> Answer:
+def _temporary(found: dict[str, Any], ends: object, name: str) -> Found:
     """Keys with an end, out of an answer of the metadata server or the token service."""
     values = [files.words(found, key) for key in (*ANSWER[:2], *ANSWER.tokens)]
     if not all(values):
@@ -130,7 +148,7 @@ def _temporary(found: dict[str, Any], ends: object, name: str) -> Answer:
     return Credentials(values[0], Secret(values[1]), Secret(values[2]), expires, name)
 
 
-def _keys(values: dict[str, Any], names: Names, where: str) -> Answer:
+def _keys(values: dict[str, Any], names: Names, where: str) -> Found:
     key_id, secret = (files.words(values, name) for name in names[:2])
     token = files.words(values, *names.tokens)
     return paired(where, names, Credentials(key_id, Secret(secret), Secret(token), None, where))
@@ -161,10 +179,7 @@ def _coscli(options: CredentialOptions) -> Answer:
         return Absent(f"no profile {options.profile}")
     base = _base_of(text, shown)
     if files.words(base, "mode").lower() == "cvmrole":
-        answer = role_credentials(options, files.words(base, "cvmrolename"))
-        if isinstance(answer, Absent):
-            raise wrong(shown, f"mode CvmRole, but {answer.reason}")
-        return answer
+        return required(shown, role_asked(options, files.words(base, "cvmrolename")))
     if any(_is_encrypted(files.words(base, key)) for key in ("secretid", "secretkey")):
         hint = "set COS_SECRET_ID and COS_SECRET_KEY, or switch its encryption off in coscli"
         raise wrong(shown, "coscli has encrypted its keys, so only coscli can read them", hint)
@@ -210,10 +225,7 @@ def _tccli(options: CredentialOptions) -> Answer:
     if found is None:
         return Absent(f"no profile {profile}" if options.profile else "no such file")
     if found.get("type") == "cvm-role":
-        answer = role_credentials(options, "")
-        if isinstance(answer, Absent):
-            raise wrong(where, f"type cvm-role, but {answer.reason}")
-        return answer
+        return required(where, role_asked(options, ""))
     answer = _keys(found, Names("secretId", "secretKey", ("token",)), where)
     ends = found.get("expiresAt")
     if isinstance(answer, Credentials) and isinstance(ends, (int, float)) and ends:

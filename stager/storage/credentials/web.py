@@ -11,9 +11,12 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from stager.storage.credentials.sources import wrong
+
+if TYPE_CHECKING:
+    from http.client import HTTPResponse
 
 METADATA_SECONDS = 1.0
 SERVICE_SECONDS = 5.0
@@ -99,8 +102,11 @@ def _asked(question: Question, seconds: float, proxied: bool) -> Reply:
     raise Unreachable(failure)
 
 
-def _exchange(question: Question, seconds: float, proxied: bool) -> Reply:
-    """One request by handlers of http and https alone: no redirects, no files, no ftp."""
+def opened(question: Question, seconds: float, proxied: bool) -> HTTPResponse:
+    """One request by handlers of http and https alone: no redirects, no files, no ftp.
+
+    OSError, HTTPException or ValueError when there is no answer.
+    """
     from urllib import request
 
     opener = request.OpenerDirector()
@@ -116,7 +122,11 @@ def _exchange(question: Question, seconds: float, proxied: bool) -> Reply:
     answer = opener.open(asked, timeout=seconds)
     if answer is None:
         raise ValueError("neither http nor https")
-    with answer:
+    return cast("HTTPResponse", answer)
+
+
+def _exchange(question: Question, seconds: float, proxied: bool) -> Reply:
+    with opened(question, seconds, proxied) as answer:
         body = answer.read(LARGEST + 1)
     if len(body) > LARGEST:
         raise ValueError("more than 64 KiB")

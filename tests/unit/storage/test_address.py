@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from stager.errors import ConfigError, UsageError
-from stager.storage.address import Address, locate
+from stager.storage.address import Address, locate, refuse_secrets
 from stager.storage.options import StorageOptions
 
 
@@ -173,3 +173,31 @@ def test_a_vendor_s_own_variables_serve_its_scheme_alone() -> None:
     places = {"oss": ("", "cn-x"), "aws": ("http://127.0.0.1:1", "r")}
     assert found("oss://b/x", places=places).base == "https://b.s3.oss-cn-x.aliyuncs.com"
     assert found("s3://b/x", places=places).base == "http://127.0.0.1:1"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "s3://key:planted@bucket/team",
+        "s3://key:plan/ted@bucket/team",
+        "oss://planted@bucket/team",
+        "sftp://user:planted@host/data",
+        "s3://bucket/team?X-Amz-Signature=planted&X-Amz-Credential=planted",
+        "https://bucket.oss-cn-hangzhou.aliyuncs.com/x?OSSAccessKeyId=planted&Signature=planted",
+    ],
+)
+def test_a_url_with_keys_in_it_is_refused_and_not_quoted(url: str) -> None:
+    with pytest.raises(UsageError, match="keys do not belong into a URL") as caught:
+        refuse_secrets(url)
+    assert "plan" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("/data", "s3://bucket/token=llama/a@b", "sftp://user@host:22/x", "hdfs://[::1]:9000/x"),
+        *("s3://bucket.name/team", "memory://name", "gs://bucket/x?y"),
+    ],
+)
+def test_other_urls_are_none_of_its_business(url: str) -> None:
+    refuse_secrets(url)

@@ -12,7 +12,7 @@ import pytest
 
 from stager.errors import AccessDenied, MissingExtra
 from stager.storage.credentials import aliyun
-from stager.storage.credentials.sources import Absent
+from stager.storage.credentials.sources import Absent, settled
 from stager.storage.credentials.values import CredentialOptions, Credentials
 from stager.storage.secret import Secret
 from tests.support.identity import Cloud
@@ -30,32 +30,32 @@ def issued(cloud: Cloud, name: str) -> Credentials:
 @pytest.mark.parametrize("hardened", [True, False])
 def test_the_role_of_an_instance(options: Options, cloud: Cloud, hardened: bool) -> None:
     cloud.expires, cloud.hardened, cloud.tokens = 2_000_000_000.0, hardened, hardened
-    assert aliyun.ecs_role(options()).find() == issued(cloud, "ECS RAM role train-role")
+    assert settled(aliyun.ecs_role(options()).find()) == issued(cloud, "ECS RAM role train-role")
     named = options(ALIBABA_CLOUD_ECS_METADATA="other")
-    assert aliyun.ecs_role(named).find() == issued(cloud, "ECS RAM role other")
+    assert settled(aliyun.ecs_role(named).find()) == issued(cloud, "ECS RAM role other")
 
 
 def test_an_instance_without_metadata_role_or_wish_is_absent(
     options: Options, cloud: Cloud
 ) -> None:
-    off = aliyun.ecs_role(options(ALIBABA_CLOUD_ECS_METADATA_DISABLED="true")).find()
+    off = settled(aliyun.ecs_role(options(ALIBABA_CLOUD_ECS_METADATA_DISABLED="true")).find())
     assert (off, cloud.requests) == (Absent("ALIBABA_CLOUD_ECS_METADATA_DISABLED is set"), [])
     cloud.statuses[RAM] = 404
-    assert aliyun.ecs_role(options()).find() == Absent("this instance has no role")
+    assert settled(aliyun.ecs_role(options()).find()) == Absent("this instance has no role")
     nowhere = options({"metadata_endpoint": "http://127.0.0.1:1"})
-    assert isinstance(aliyun.ecs_role(nowhere).find(), Absent)
+    assert isinstance(settled(aliyun.ecs_role(nowhere).find()), Absent)
 
 
 def test_the_old_mode_can_be_forbidden(options: Options, cloud: Cloud) -> None:
     cloud.tokens = cloud.hardened = False
     with pytest.raises(AccessDenied, match="refuses a token with 403"):
-        aliyun.ecs_role(options(ALIBABA_CLOUD_IMDSV1_DISABLED="true")).find()
+        settled(aliyun.ecs_role(options(ALIBABA_CLOUD_IMDSV1_DISABLED="true")).find())
 
 
 def test_a_role_that_was_taken_away_is_an_error(options: Options, cloud: Cloud) -> None:
     cloud.replies[RAM + "train-role"] = b'{"Code": "EntityNotExist.Role"}'
     with pytest.raises(AccessDenied, match=r"EntityNotExist.Role.*, not Success"):
-        aliyun.ecs_role(options()).find()
+        settled(aliyun.ecs_role(options()).find())
 
 
 def test_a_pod_exchanges_its_token(options: Options, cloud: Cloud, write: Write) -> None:
@@ -65,14 +65,14 @@ def test_a_pod_exchanges_its_token(options: Options, cloud: Cloud, write: Write)
         "ALIBABA_CLOUD_OIDC_PROVIDER_ARN": "acs:ram::1:oidc-provider/y",
         "ALIBABA_CLOUD_OIDC_TOKEN_FILE": str(write("token", "oidc-token-0123456789\n")),
     }
-    found = aliyun.oidc(options(**environ)).find()
+    found = settled(aliyun.oidc(options(**environ)).find())
     assert found == issued(cloud, "OIDC, acs:ram::1:role/x")
     assert cloud.forms[0]["OIDCToken"] == "oidc-token-0123456789"
     assert "oidc-token" not in str(cloud.requests)
     del environ["ALIBABA_CLOUD_OIDC_PROVIDER_ARN"]
     with pytest.raises(AccessDenied, match="ALIBABA_CLOUD_OIDC_PROVIDER_ARN is not"):
-        aliyun.oidc(options(**environ)).find()
-    assert isinstance(aliyun.oidc(options()).find(), Absent)
+        settled(aliyun.oidc(options(**environ)).find())
+    assert isinstance(settled(aliyun.oidc(options()).find()), Absent)
 
 
 def test_a_refusal_is_told_by_its_code_alone(options: Options, cloud: Cloud, write: Write) -> None:
@@ -84,7 +84,7 @@ def test_a_refusal_is_told_by_its_code_alone(options: Options, cloud: Cloud, wri
         "ALIBABA_CLOUD_OIDC_TOKEN_FILE": str(write("token", "t")),
     }
     with pytest.raises(AccessDenied, match=r"refused with AuthenticationFail.OIDCToken.Expired$"):
-        aliyun.oidc(options(**environ)).find()
+        settled(aliyun.oidc(options(**environ)).find())
 
 
 @pytest.mark.parametrize(
@@ -107,10 +107,10 @@ def test_the_token_service_is_that_of_the_region(environ: dict[str, str], url: s
 def test_a_uri_hands_out_credentials(options: Options, cloud: Cloud) -> None:
     cloud.expires = 2_000_000_000.0
     name = "ALIBABA_CLOUD_CREDENTIALS_URI"
-    assert aliyun.uri(options(**{name: f"{cloud.url}/uri"})).find() == issued(cloud, name)
+    assert settled(aliyun.uri(options(**{name: f"{cloud.url}/uri"})).find()) == issued(cloud, name)
     with pytest.raises(AccessDenied, match="Connection refused"):
-        aliyun.uri(options(**{name: "http://127.0.0.1:1/"})).find()
-    assert aliyun.uri(options()).find() == Absent(f"{name} is not set")
+        settled(aliyun.uri(options(**{name: "http://127.0.0.1:1/"})).find())
+    assert settled(aliyun.uri(options()).find()) == Absent(f"{name} is not set")
 
 
 def config(write: Write, *profiles: dict[str, Any]) -> None:
@@ -129,16 +129,16 @@ def test_profiles_of_the_command(options: Options, write: Write) -> None:
         {"name": "two", "mode": "StsToken", **KEYS, "sts_token": "t", "sts_expiration": 99},
         {"name": "odd", "mode": "Dance"},
     )
-    found = aliyun.command_line(options()).find()
+    found = settled(aliyun.command_line(options()).find())
     assert found == Credentials("a", Secret("b"), Secret(), None, "~/.aliyun/config.json [one]")
-    two = aliyun.command_line(options(ALIBABA_CLOUD_PROFILE="two")).find()
+    two = settled(aliyun.command_line(options(ALIBABA_CLOUD_PROFILE="two")).find())
     assert two == Credentials("a", Secret("b"), Secret("t"), 99.0, "~/.aliyun/config.json [two]")
-    none = aliyun.command_line(options({"profile": "three"})).find()
+    none = settled(aliyun.command_line(options({"profile": "three"})).find())
     assert none == Absent("no profile three")
     with pytest.raises(AccessDenied, match="mode Dance"):
-        aliyun.command_line(options({"profile": "odd"})).find()
+        settled(aliyun.command_line(options({"profile": "odd"})).find())
     off = options(ALIBABA_CLOUD_CLI_PROFILE_DISABLED="true")
-    assert isinstance(aliyun.command_line(off).find(), Absent)
+    assert isinstance(settled(aliyun.command_line(off).find()), Absent)
 
 
 def test_a_profile_may_refer_to_the_instance_or_a_uri(
@@ -149,21 +149,21 @@ def test_a_profile_may_refer_to_the_instance_or_a_uri(
         {"name": "ecs", "mode": "EcsRamRole", "ram_role_name": "given"},
         {"name": "uri", "mode": "CredentialsURI", "credentials_uri": f"{cloud.url}/uri"},
     )
-    found = aliyun.command_line(options()).find()
+    found = settled(aliyun.command_line(options()).find())
     assert isinstance(found, Credentials)
     assert found.source == "ECS RAM role given"
-    assert isinstance(aliyun.command_line(options({"profile": "uri"})).find(), Credentials)
-    with pytest.raises(AccessDenied, match="mode EcsRamRole, but no metadata server"):
-        aliyun.command_line(options({"metadata_endpoint": "http://127.0.0.1:1"})).find()
+    assert isinstance(settled(aliyun.command_line(options({"profile": "uri"})).find()), Credentials)
+    with pytest.raises(AccessDenied, match="it refers to the ECS RAM role given, but no"):
+        settled(aliyun.command_line(options({"metadata_endpoint": "http://127.0.0.1:1"})).find())
 
 
 def test_the_command_without_a_file_or_with_odd_ones(options: Options, write: Write) -> None:
-    assert aliyun.command_line(options()).find() == Absent("no such file")
+    assert settled(aliyun.command_line(options()).find()) == Absent("no such file")
     for odd in ('{"profiles": 3}', '{"profiles": [3, {"name": 4}]}', "{}"):
         write(".aliyun/config.json", odd)
-        assert aliyun.command_line(options()).find() == Absent("no profile default")
+        assert settled(aliyun.command_line(options()).find()) == Absent("no profile default")
     write(".aliyun/config.json", '{"profiles": [{"name": "default", "access_key_id": 7}]}')
-    assert isinstance(aliyun.command_line(options()).find(), Absent)
+    assert isinstance(settled(aliyun.command_line(options()).find()), Absent)
 
 
 def test_without_its_sdk_an_assumed_role_names_the_package(
@@ -172,4 +172,4 @@ def test_without_its_sdk_an_assumed_role_names_the_package(
     config(write, {"name": "r", "mode": "RamRoleArn", **KEYS, "ram_role_arn": "acs:ram::1:role/x"})
     monkeypatch.setitem(sys.modules, "alibabacloud_credentials.provider", None)
     with pytest.raises(MissingExtra, match="alibabacloud-credentials"):
-        aliyun.command_line(options()).find()
+        settled(aliyun.command_line(options()).find())

@@ -10,7 +10,7 @@ import pytest
 
 from stager.errors import AccessDenied, MissingExtra
 from stager.storage.credentials import aws
-from stager.storage.credentials.sources import Absent, Answer
+from stager.storage.credentials.sources import Absent, Found, settled
 from stager.storage.credentials.values import CredentialOptions, Credentials
 from stager.storage.secret import Secret
 from tests.support.identity import Cloud
@@ -19,9 +19,9 @@ Options = Callable[..., CredentialOptions]
 Write = Callable[[str, str], Path]
 
 
-def source(number: int, options: CredentialOptions) -> Answer:
+def source(number: int, options: CredentialOptions) -> Found:
     """The answer of one of web identity, files, container, instance."""
-    return aws.sources(options)[number].find()
+    return settled(aws.sources(options)[number].find())
 
 
 WEB, FILES, CONTAINER, INSTANCE = range(4)

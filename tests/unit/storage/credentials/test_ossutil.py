@@ -9,7 +9,7 @@ import pytest
 
 from stager.errors import AccessDenied
 from stager.storage.credentials import ossutil
-from stager.storage.credentials.sources import Absent, Answer
+from stager.storage.credentials.sources import Absent, Found, settled
 from stager.storage.credentials.values import CredentialOptions, Credentials
 from stager.storage.secret import Secret
 from tests.support.identity import Cloud
@@ -18,9 +18,9 @@ Options = Callable[..., CredentialOptions]
 Write = Callable[[str, str], Path]
 
 
-def read(options: CredentialOptions) -> Answer:
+def read(options: CredentialOptions) -> Found:
     """What the file gives."""
-    return ossutil.source(options).find()
+    return settled(ossutil.source(options).find())
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_modes(options: Options, write: Write, cloud: Cloud) -> None:
     found = read(options())
     assert isinstance(found, Credentials)
     assert found.source == "ECS RAM role given"
-    with pytest.raises(AccessDenied, match="mode EcsRamRole, but"):
+    with pytest.raises(AccessDenied, match="it refers to the ECS RAM role given, but"):
         read(options({"metadata_endpoint": "http://127.0.0.1:1"}))
     write(".ossutilconfig", "[default]\nmode=Anonymous\n")
     assert isinstance(read(options()), Absent)

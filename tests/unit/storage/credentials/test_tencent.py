@@ -12,7 +12,7 @@ import pytest
 
 from stager.errors import AccessDenied, MissingExtra
 from stager.storage.credentials import tencent
-from stager.storage.credentials.sources import Absent, Answer
+from stager.storage.credentials.sources import Absent, Found, settled
 from stager.storage.credentials.values import CredentialOptions, Credentials
 from stager.storage.secret import Secret
 from tests.support.identity import Cloud
@@ -23,9 +23,9 @@ COSCMD, COSCLI, TCCLI, SDK = range(4)
 CAM = "/latest/meta-data/cam/security-credentials/"
 
 
-def read(number: int, options: CredentialOptions) -> Answer:
+def read(number: int, options: CredentialOptions) -> Found:
     """The answer of one of coscmd, coscli, tccli and the SDK."""
-    return tencent.command_lines(options)[number].find()
+    return settled(tencent.command_lines(options)[number].find())
 
 
 def issued(cloud: Cloud, name: str) -> Credentials:
@@ -35,14 +35,14 @@ def issued(cloud: Cloud, name: str) -> Credentials:
 
 def test_the_role_of_an_instance(options: Options, cloud: Cloud) -> None:
     cloud.expires = 2_000_000_000.0
-    assert tencent.cam_role(options()).find() == issued(cloud, "CAM role train-role")
+    assert settled(tencent.cam_role(options()).find()) == issued(cloud, "CAM role train-role")
     cloud.replies[CAM + "train-role"] = b'{"Code": "Failed"}'
     with pytest.raises(AccessDenied, match="not Success"):
-        tencent.cam_role(options()).find()
+        settled(tencent.cam_role(options()).find())
     cloud.statuses[CAM] = 404
-    assert tencent.cam_role(options()).find() == Absent("this instance has no role")
+    assert settled(tencent.cam_role(options()).find()) == Absent("this instance has no role")
     nowhere = options({"metadata_endpoint": "http://127.0.0.1:1"})
-    assert isinstance(tencent.cam_role(nowhere).find(), Absent)
+    assert isinstance(settled(tencent.cam_role(nowhere).find()), Absent)
 
 
 def test_a_pod_exchanges_its_token(options: Options, cloud: Cloud, write: Write) -> None:
@@ -53,16 +53,16 @@ def test_a_pod_exchanges_its_token(options: Options, cloud: Cloud, write: Write)
         "TKE_ROLE_ARN": "qcs::cam::uin/1:roleName/x",
         "TKE_WEB_IDENTITY_TOKEN_FILE": str(write("token", "tke-token\n")),
     }
-    found = tencent.tke(options(**environ)).find()
+    found = settled(tencent.tke(options(**environ)).find())
     assert found == issued(cloud, "TKE OIDC, qcs::cam::uin/1:roleName/x")
     assert cloud.forms[0]["WebIdentityToken"] == "tke-token"
     cloud.replies["/"] = b'{"Response": {"Error": {"Code": "InvalidParameter", "Message": "t"}}}'
     with pytest.raises(AccessDenied, match=r"refused with InvalidParameter$"):
-        tencent.tke(options(**environ)).find()
+        settled(tencent.tke(options(**environ)).find())
     del environ["TKE_ROLE_ARN"]
     with pytest.raises(AccessDenied, match="TKE_ROLE_ARN is not"):
-        tencent.tke(options(**environ)).find()
-    assert isinstance(tencent.tke(options()).find(), Absent)
+        settled(tencent.tke(options(**environ)).find())
+    assert isinstance(settled(tencent.tke(options()).find()), Absent)
 
 
 def test_coscmd(options: Options, write: Write) -> None:
