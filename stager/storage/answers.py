@@ -25,10 +25,11 @@ SHOWN = 500  # characters of a store's own words
 _EXPIRED = frozenset(
     {
         *("ExpiredToken", "ExpiredTokenException", "SecurityTokenExpired", "RequestExpired"),
+        "InvalidAccessKeyId",  # of a key that was replaced, or never was
         *("InvalidToken", "InvalidSecurityToken", "TokenRefreshRequired"),
     }
 )
-_DENIED = frozenset({"AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch"})
+_DENIED = frozenset({"AccessDenied", "SignatureDoesNotMatch"})
 _THROTTLED = frozenset(
     {
         *("SlowDown", "Throttling", "RequestLimitExceeded", "TooManyRequests", "QpsLimitExceeded"),

@@ -23,7 +23,7 @@ URL = "oss://bucket/key"
     [
         (400, "ExpiredToken", CredentialsExpired),
         (403, "SecurityTokenExpired", CredentialsExpired),
-        (403, "InvalidAccessKeyId", AccessDenied),
+        (403, "InvalidAccessKeyId", CredentialsExpired),
         (403, "SecondLevelDomainForbidden", AccessDenied),
         (403, "PathStyleDomainForbidden", AccessDenied),
         (401, "", AccessDenied),
