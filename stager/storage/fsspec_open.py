@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 from stager.errors import ConfigError, MissingExtra, UsageError
@@ -21,6 +23,7 @@ EXTRAS = {
     "gs": ("gcsfs", "all"),
     "az": ("adlfs", "all"),
 }
+PER_THREAD = frozenset({"oss"})  # threads lose entries of ossfs's listing cache to each other
 _UNPINNED = "reads are compared before and after, not pinned by the store"
 _LOOKS = "creating looks first, and can be overtaken"
 _NO_ETAG = "ossfs shows no ETag: objects are told apart by their size and second"
@@ -60,20 +63,18 @@ class _Opener:
         self._scheme = scheme
         self._address = address
         self._keys = keys
-        self._used: Credentials | None = None
-        self._filesystem: Any = None
+        self._made: Any = threading.local() if scheme in PER_THREAD else SimpleNamespace()
         self.root = f"{address.bucket}/{address.prefix}".rstrip("/")
 
     def __call__(self) -> Any:
         used = self._keys.current() if self._keys else None
-        if self._filesystem is None or used != self._used:
+        mine = self._made
+        if getattr(mine, "filesystem", None) is None or used != mine.keys:
             arguments = _ARGUMENTS[self._scheme](self._address, used)
             arguments["skip_instance_cache"] = True
-            arguments["use_listings_cache"] = False  # ossfs's breaks under threads
-            self._filesystem, root = _opened(self._url, self._scheme, arguments)
-            self.root = root
-            self._used = used
-        return self._filesystem
+            mine.filesystem, self.root = _opened(self._url, self._scheme, arguments)
+            mine.keys = used
+        return mine.filesystem
 
 
 def _opened(url: str, scheme: str, arguments: dict[str, Any]) -> tuple[Any, str]:
