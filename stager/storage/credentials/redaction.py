@@ -15,6 +15,7 @@ HIDDEN = "***"
 LONGEST = 20_000  # characters that are looked at; the rest is cut
 SHORTEST = 8  # a shorter value would be found in ordinary words
 MOST_KNOWN = 256
+SHOWN = 500
 
 # XML elements whose whole content is secret, or helps to guess what is.
 _ELEMENTS = (
@@ -39,6 +40,11 @@ _RULES = (
     # Behind a colon a word may be prose ("ExpiredToken: the ..."), a key is longer.
     (rf"""(?i)(?<![\w-])({_NAMES})(["']?\s*:\s*["']?)[^&\s"'<>,;}}\])]{{12,}}""", r"\1\2***"),
     (r"(?i)\b([a-z][a-z0-9+.-]{0,20}://)[^/\s@\"'<>]{1,2000}@", r"\1***@"),
+    # A password may hold a slash; a port is digits.
+    (
+        r"(?i)\b([a-z][a-z0-9+.-]{0,20}://)[^/\s:@\"'<>]{1,200}:(?!\d+/)[^\s@\"'<>]{1,2000}@",
+        r"\1***@",
+    ),
     (r"\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*", HIDDEN),  # a JSON web token
 )
 _known: dict[str, None] = {}
@@ -63,6 +69,19 @@ def redacted(text: str) -> str:
     for pattern, shown in _patterns():
         text = pattern.sub(shown, text)
     return text
+
+
+class Foreign(Exception):
+    """A failure of a library, by its class and its words without secrets."""
+
+
+def stand_in(problem: BaseException) -> Foreign:
+    """What to raise our errors from: who prints a traceback prints every cause's words too.
+
+    The lines of the original traceback stay; its own causes go, they may quote the same.
+    """
+    shown = redacted(" ".join(str(problem).split()))[:SHOWN]
+    return Foreign(f"{type(problem).__name__}: {shown}").with_traceback(problem.__traceback__)
 
 
 @cache
