@@ -85,14 +85,16 @@ class _Handler(BaseHTTPRequestHandler):
         token = tokens[0] if tokens else ""
         parts = authorization.replace(",", " ").split()
         headers = "\n".join(f"{name}: {value}" for name, value in sent.items())
-        return (
-            '<?xml version="1.0"?><Error>'
-            f"<Code>{self.echo.code}</Code>"
-            f"<Message>{escape(token)} of {escape(self.path)} is refused</Message>"
-            f"<Token-0>{escape(token)}</Token-0><SecurityToken>{token}</SecurityToken>"
-            f"<StringToSign>{escape(headers)}</StringToSign>"
-            f"<SignatureProvided>{escape(parts[-1] if parts else '')}</SignatureProvided>"
-            f"<Authorization>{escape(authorization)}</Authorization>"
-            f"<Detail>{json.dumps(sent)}</Detail><Plain>{headers}</Plain>"
-            f"<RequestId>1</RequestId></Error>"
-        )
+        quoted = [
+            f"<Message>{escape(token)} of {escape(self.path)} is refused</Message>",
+            f"<Authorization>{escape(authorization)}</Authorization>",
+            f"<SignatureProvided>{escape(parts[-1] if parts else '')}</SignatureProvided>",
+            f"<Token-0>{escape(token)}</Token-0><SecurityToken>{token}</SecurityToken>",
+            f"<StringToSign>{escape(headers)}</StringToSign>",
+            f"<Detail>{json.dumps(sent)}</Detail>",
+            f"<Plain>{headers}</Plain>",
+        ]
+        # Errors are cut to some length, so another kind comes first each time.
+        first = self.echo.requests % len(quoted)
+        turned = "".join(quoted[first:] + quoted[:first])
+        return f'<?xml version="1.0"?><Error><Code>{self.echo.code}</Code>{turned}</Error>'

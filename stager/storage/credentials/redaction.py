@@ -31,6 +31,11 @@ _NAMES = (
 )
 _RULES = (
     (rf"(?is)<({_ELEMENTS})(\s[^<>]*)?>.*?(?:</\1\s*>|$)", r"<\1>***</\1>"),
+    # The same elements as a library's dict, whose text may hold anything up to its quote.
+    (
+        rf"""(?is)(["'])({_ELEMENTS})\1(\s*:\s*)(["'])(?:\\.|(?!\4).)*(?:\4|$)""",
+        r"\1\2\1\3\4***\4",
+    ),
     # A header with a scheme: everything to the end of the line, the quote or the tag.
     (r"""(?i)\b((?:proxy-)?authorization)(["']?\s*[:=]\s*["']?)[^"'<>\r\n]+""", r"\1\2***"),
     (r"(?i)\b(?:AWS4|OSS4|TC3)-HMAC-SHA(?:256|1)\b[^\"'<>\r\n]*", HIDDEN),
