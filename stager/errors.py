@@ -92,7 +92,7 @@ class AccessDenied(StorageError):
 
 
 class CredentialsExpired(AccessDenied):
-    """{url}: the credentials are no longer valid: {reason}"""
+    """{url}: the store does not take these credentials, or no longer: {reason}"""
 
     exit_code = 16
 

@@ -25,10 +25,11 @@ SHOWN = 500  # characters of a store's own words
 _EXPIRED = frozenset(
     {
         *("ExpiredToken", "ExpiredTokenException", "SecurityTokenExpired", "RequestExpired"),
+        "InvalidAccessKeyId",  # of a key that was replaced, or never was
         *("InvalidToken", "InvalidSecurityToken", "TokenRefreshRequired"),
     }
 )
-_DENIED = frozenset({"AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch"})
+_DENIED = frozenset({"AccessDenied", "SignatureDoesNotMatch"})
 _THROTTLED = frozenset(
     {
         *("SlowDown", "Throttling", "RequestLimitExceeded", "TooManyRequests", "QpsLimitExceeded"),
@@ -54,6 +55,7 @@ _HINTS = {
 V1_REFUSED = "0002-00000080"
 _V1_HINT = "this transport signs V1, which OSS refuses of new accounts: leave `transport` at auto"
 
+_ENDPOINT = re.compile(r"<Endpoint>([\w.:-]+)</Endpoint>")
 _SERVER_TIME = re.compile(r"<ServerTime>([^<]+)</ServerTime>")
 _REQUEST_TIME = re.compile(r"<RequestTime>([^<]+)</RequestTime>")
 
@@ -114,7 +116,11 @@ def _by_status(answer: Answer, url: str, text: str) -> StorageError | None:
 
 
 def _hint(answer: Answer) -> str:
-    return _V1_HINT if V1_REFUSED in answer.words else _HINTS.get(answer.code, "")
+    if V1_REFUSED in answer.words:
+        return _V1_HINT
+    if (elsewhere := _ENDPOINT.search(answer.words)) is not None:
+        return f"the bucket answers at {elsewhere[1]}: set `endpoint` or `region`"
+    return _HINTS.get(answer.code, "")
 
 
 def _clock_hint(answer: str) -> str:

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from stager.storage.address import Address
+from stager.storage.address import OSS, Address
 from stager.storage.credentials.chain import Provider
 from stager.storage.options import StorageOptions
 
@@ -27,6 +27,8 @@ ASK_AGAIN = timedelta(minutes=4)  # obstore keeps credentials that hold for more
 FIRST_RATE = 256 * 1024  # bytes a second that an upload must make, at first
 LEAST_RATE = 4 * 1024
 FORBID_OVERWRITE = {"x-cos-forbid-overwrite": "true"}
+# Without it OSS answers a range that it cannot satisfy with 200 and the whole object.
+STRICT_RANGES = {"x-oss-range-behavior": "standard"}
 NO_RETRIES: RetryConfig = {"max_retries": 0, "retry_timeout": timedelta(seconds=1)}
 
 Opener = Callable[["ClientConfig"], Any]
@@ -89,6 +91,8 @@ def s3(address: Address, options: StorageOptions, keys: Provider | None) -> Clie
         given["credential_provider"] = _asking(keys)
 
     def opened(client_options: ClientConfig) -> Any:
+        if address.vendor == OSS:
+            client_options = {"default_headers": STRICT_RANGES, **client_options}
         return S3Store(
             address.bucket,
             **given,

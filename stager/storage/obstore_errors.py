@@ -54,3 +54,10 @@ def translate(problem: Exception, url: str) -> StorageError:
         hint = "the bucket lies in another region: set `region`"
         return StorageError(url=url, reason=text, hint=hint)
     return StorageUnavailable(url=url, reason=text)
+
+
+def is_mute(problem: Exception) -> bool:
+    """Whether a request was refused without a word on why: a HEAD, when keys have expired."""
+    text = str(problem)
+    status = _STATUS.search(text)
+    return status is not None and status[1] in ("400", "403") and not _CODE.search(text)

@@ -14,6 +14,7 @@ from stager.storage.credentials.values import Credentials
 
 EARLY = 300.0  # seconds before the end at which new ones are fetched
 LATEST_RETRY = 30.0
+SETTLING = 0.5  # after a change a request may still be signed with the ones before
 
 USED, THERE, ABSENT, WRONG, NOT_ASKED = "used", "there too", "absent", "wrong", "not asked"
 _CLOCK = "log in again, or set this machine's clock if that is wrong"
@@ -56,6 +57,7 @@ class Provider:
         self._lock = threading.Lock()
         self._held: Credentials | None = None
         self._since = 0.0
+        self._changed = float("-inf")
         self._round = _Round()
 
     @property
@@ -82,9 +84,11 @@ class Provider:
             self._lock.release()
 
     def renew(self, than: Credentials) -> bool:
-        """Looks again, whatever the expiry says; whether there are others than those now.
+        """Looks again, whatever the expiry says; whether the request may be made once more.
 
-        Called after a store refused them as expired or unknown. Files are read anew.
+        Called after a store refused them as expired or unknown. Files are read anew. So it
+        may when there are others now, or were replaced a moment ago: obstore signs for a
+        tenth of a second more with what it was given.
         """
         seen = self._round.number
         with self._lock:
@@ -92,6 +96,8 @@ class Provider:
                 return True
             if self._round.number == seen:
                 self._look()
+            if self._clock() - self._changed < SETTLING:
+                return True
             return self._held is not None and not self._held.same_keys(than)
 
     def explain(self, ask: bool = True) -> list[Attempt]:
@@ -166,6 +172,8 @@ class Provider:
             self._round = _Round(number, problem.with_traceback(None), again)
             return
         _remember(found)
+        if self._held is not None and not self._held.same_keys(found):
+            self._changed = now
         self._held, self._since = found, now
         self._round = _Round(number)
 

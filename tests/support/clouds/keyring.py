@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from tests.support.clouds.refusals import AuthFailure, Fault
@@ -79,6 +79,11 @@ class Keyring:
         with self._lock:
             self._keys[key_id] = key
         return key_id, key.secret, str(key.token)
+
+    def expire(self, key_id: str) -> None:
+        """End the life of a temporary key now."""
+        with self._lock:
+            self._keys[key_id] = replace(self._keys[key_id], expires=self._clock.now())
 
     def revoke(self, key_id: str) -> None:
         """Forget a key pair; whoever signs with it is refused from now on."""

@@ -23,7 +23,7 @@ URL = "oss://bucket/key"
     [
         (400, "ExpiredToken", CredentialsExpired),
         (403, "SecurityTokenExpired", CredentialsExpired),
-        (403, "InvalidAccessKeyId", AccessDenied),
+        (403, "InvalidAccessKeyId", CredentialsExpired),
         (403, "SecondLevelDomainForbidden", AccessDenied),
         (403, "PathStyleDomainForbidden", AccessDenied),
         (401, "", AccessDenied),
@@ -75,6 +75,13 @@ def test_a_signature_that_is_too_old_is_said() -> None:
     found = meaning(Answer(403, "InvalidRequest", f"V1 ... {V1_REFUSED}"), URL)
     assert found is not None
     assert "V1" in found.hint
+
+
+def test_where_a_bucket_of_another_region_answers_is_said() -> None:
+    words = "<Code>AccessDenied</Code><Endpoint>oss-cn-beijing.aliyuncs.com</Endpoint>"
+    found = meaning(Answer(403, "AccessDenied", words), URL)
+    assert isinstance(found, AccessDenied)
+    assert "oss-cn-beijing.aliyuncs.com" in found.hint
 
 
 def test_words_are_one_line_of_bounded_length() -> None:

@@ -141,6 +141,19 @@ def test_renewing_tells_whether_there_are_others() -> None:
     assert issuer.asked == asked
 
 
+def test_T58_what_was_signed_just_before_a_change_is_tried_once_more() -> None:
+    issuer = Issuer(life=None)
+    keys = issuer.provider()
+    first = keys.current()
+    issuer.number = 1
+    assert keys.renew(first)
+    second = keys.current()
+    issuer.now += 0.3  # the transport may still have signed with the first
+    assert keys.renew(second)
+    issuer.now += 0.3
+    assert not keys.renew(second)
+
+
 def test_a_renewal_that_fails_keeps_the_old_ones() -> None:
     issuer = Issuer(life=None)
     keys = issuer.provider()
