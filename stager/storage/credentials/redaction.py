@@ -8,6 +8,7 @@ services), and by their value where it is one that this process signs with.
 from __future__ import annotations
 
 import re
+import threading
 from functools import cache
 from urllib.parse import quote
 
@@ -52,24 +53,28 @@ _RULES = (
     ),
     (r"\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*", HIDDEN),  # a JSON web token
 )
-_known: dict[str, None] = {}
+_known: dict[str, None] = {}  # in the order in which they came
+_lock = threading.Lock()
 
 
 def remember(value: str) -> None:
     """A value that `redacted` is to hide wherever it stands; the latest 256 are kept."""
     if len(value) < SHORTEST:
         return
-    for form in (value, quote(value, safe=""), quote(value)):
-        _known.pop(form, None)
-        _known[form] = None
-    while len(_known) > MOST_KNOWN:
-        del _known[next(iter(_known))]
+    with _lock:
+        for form in (value, quote(value, safe=""), quote(value)):
+            _known.pop(form, None)
+            _known[form] = None
+        while len(_known) > MOST_KNOWN:
+            del _known[next(iter(_known))]
 
 
 def redacted(text: str) -> str:
     """The text without signatures, tokens and keys; what is left says what went wrong."""
     text = text[:LONGEST]
-    for value in list(_known):
+    with _lock:
+        known = list(_known)
+    for value in known:
         text = text.replace(value, HIDDEN)
     for pattern, shown in _patterns():
         text = pattern.sub(shown, text)
