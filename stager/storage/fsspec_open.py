@@ -70,6 +70,7 @@ class _Opener:
         if self._filesystem is None or used != self._used:
             arguments = _ARGUMENTS[self._scheme](self._address, used)
             arguments["skip_instance_cache"] = True
+            arguments["use_listings_cache"] = False  # ossfs's breaks under threads
             self._filesystem, root = _opened(self._url, self._scheme, arguments)
             self.root = root
             self._used = used
