@@ -18,7 +18,7 @@ from stager import config
 from stager.cache import locks
 from stager.cache.filesystem import file_system_of
 from stager.catalog import remote
-from stager.errors import AccessDenied, StagerError
+from stager.errors import AccessDenied, StagerError, UsageError
 from stager.storage import connect, skew
 from stager.storage.address import SCHEMES, locate, refuse_secrets
 from stager.storage.credentials.provider import USED, WRONG, Attempt
@@ -153,9 +153,18 @@ def _settings(found: config.Config) -> list[Setting]:
     rows = []
     for key in config.KEYS:
         value = found.value(key)
-        shown = redacted(value) if isinstance(value, str) else value
+        shown = _shown(value) if isinstance(value, str) else value
         rows.append(Setting(key, shown, origins.get(key, "default")))
     return rows
+
+
+def _shown(value: str) -> str:
+    """A value without what should not have been written into it."""
+    try:
+        refuse_secrets(value)
+    except UsageError:
+        return f"{value.partition('://')[0]}://…"
+    return redacted(value)
 
 
 def _remote(

@@ -10,6 +10,7 @@ from typing import Any
 from stager.errors import ConfigError, MissingExtra, UsageError
 from stager.storage.address import AWS, CNAME, OSS, SCHEMES, Address, locate
 from stager.storage.credentials.chain import Provider
+from stager.storage.credentials.redaction import redacted, stand_in
 from stager.storage.credentials.values import Credentials
 from stager.storage.fsspec_store import FsspecStore
 from stager.storage.options import StorageOptions
@@ -89,7 +90,7 @@ def _opened(url: str, scheme: str, arguments: dict[str, Any]) -> tuple[Any, str]
         if scheme in EXTRAS and "Protocol not known" in str(problem):
             package, extra = EXTRAS[scheme]
             raise MissingExtra(purpose=f"{scheme}://", package=package, extra=extra) from problem
-        raise UsageError(reason=f"{url}: {problem}") from problem
+        raise UsageError(reason=f"{url}: {redacted(str(problem))}") from stand_in(problem)
     return filesystem, root.rstrip("/")
 
 

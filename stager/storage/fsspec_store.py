@@ -24,6 +24,7 @@ from stager.errors import (
     StorageError,
     StorageUnavailable,
 )
+from stager.storage.credentials.redaction import stand_in
 from stager.storage.fsspec_errors import translate
 from stager.storage.store import Capabilities, Data, ObjectInfo, check_key, check_range
 
@@ -229,8 +230,8 @@ class FsspecStore:
             yield
         except StagerError:
             raise
-        except Exception as problem:
-            raise translate(problem, self._at(key)) from problem
+        except Exception as problem:  # noqa: BLE001  a filesystem raises what it likes
+            raise translate(problem, self._at(key)) from stand_in(problem)
 
 
 def _moment(value: Any) -> float:

@@ -18,6 +18,7 @@ from obstore import exceptions as foreign
 
 from stager.errors import ObjectNotFound, StorageError, StorageUnavailable
 from stager.storage.clients import Clients, memory
+from stager.storage.credentials.redaction import stand_in
 from stager.storage.obstore_errors import is_mute, translate
 from stager.storage.store import Capabilities, Data, ObjectInfo, check_key, check_range
 
@@ -211,7 +212,7 @@ class ObstoreStore:
         try:
             yield
         except (foreign.BaseError, FileNotFoundError, OSError, ValueError) as problem:
-            raise translate(problem, self._at(key)) from problem
+            raise translate(problem, self._at(key)) from stand_in(problem)
 
 
 def _bare(etag: str | None) -> str:

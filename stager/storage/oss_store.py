@@ -25,7 +25,7 @@ from stager.storage.address import CNAME, Address
 from stager.storage.answers import Answer, meaning
 from stager.storage.clients import Clients
 from stager.storage.credentials.chain import Provider
-from stager.storage.credentials.redaction import redacted
+from stager.storage.credentials.redaction import redacted, stand_in
 from stager.storage.obstore_store import ObstoreStore
 from stager.storage.options import StorageOptions
 from stager.storage.store import Data
@@ -63,7 +63,7 @@ class OssStore(ObstoreStore):
         try:
             return self._client.put_object(request)
         except sdk.exceptions.BaseError as problem:
-            raise _translate(problem, self._at(key)) from problem
+            raise _translate(problem, self._at(key)) from stand_in(problem)
 
 
 def native(address: Address, options: StorageOptions, keys: Provider) -> Callable[[], Any]:

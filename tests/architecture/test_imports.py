@@ -9,7 +9,10 @@ import pytest
 
 from tests.architecture.modules import ROOT, SOURCE
 
-HEAVY = ("fsspec", "numpy", "obstore", "pyarrow", "pydantic", "rich", "zstandard")
+HEAVY = (
+    *("fsspec", "numpy", "obstore", "pyarrow", "pydantic", "rich", "zstandard"),
+    *("configparser", "http.client", "ssl", "urllib.request"),  # only who asks for keys needs them
+)
 LIGHT = ("stager", "stager.cli.app", "stager.cli.pull", "stager.config", "stager.ops.pull")
 
 

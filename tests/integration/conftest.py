@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
 import pytest
 
+from stager import config
 from tests.support import corpus
 from tests.support.command import Stager
 from tests.support.foreign import Project, dvc_project
+from tests.support.planted import plant_files
 from tests.support.s3_server import S3Server
 
 TRACKED = {
@@ -92,4 +95,25 @@ def v2(v1: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Its edit: 1 % of the records changed, some left out, some new."""
     folder = tmp_path_factory.mktemp("v2")
     corpus.edit_jsonl(v1 / "train.jsonl", folder / "train.jsonl", 2, 0.01, MOVED, MOVED)
+    return folder
+
+
+@pytest.fixture
+def planted_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home with planted keys in every tool's file, and no variables of vendors."""
+    for name in os.environ:
+        if name.startswith((*config.VENDOR_PREFIXES, "STAGER_")) or name.lower().endswith("_proxy"):
+            monkeypatch.delenv(name)
+    folder = tmp_path / "home"
+    plant_files(folder)
+    monkeypatch.setenv("HOME", str(folder))
+    return folder
+
+
+@pytest.fixture
+def little(tmp_path: Path) -> Path:
+    """A folder with a little data."""
+    folder = tmp_path / "source"
+    folder.mkdir()
+    corpus.jsonl(folder / "train.jsonl", 100_000, seed=3)
     return folder

@@ -206,11 +206,11 @@ def _of_profile(
     if mode == "CredentialsURI":
         return Ask(where, partial(_of_uri, files.words(profile, "credentials_uri"), where))
     if mode in FOREIGN_MODES:
-        return Ask(where, partial(_by_sdk, path, name, where))
+        return Ask(where, partial(_by_sdk, path, name, where, mode))
     raise wrong(where, f"mode {mode} is not one that stager knows")
 
 
-def _by_sdk(path: Path, profile: str, where: str) -> Found:
+def _by_sdk(path: Path, profile: str, where: str, mode: str) -> Found:
     """A profile that says how to get credentials; the SDK does not tell until when they hold."""
     try:
         from alibabacloud_credentials.provider import CLIProfileCredentialsProvider
@@ -223,6 +223,8 @@ def _by_sdk(path: Path, profile: str, where: str) -> Found:
         ).get_credentials()
     except Exception as problem:  # noqa: BLE001  the SDK's, and those of what it runs
         said = redacted(" ".join(str(problem).split()))[:200]
+        if mode == "External":  # a program, which may say anything
+            said = "its command failed: run it by hand to see why"
         raise wrong(where, said or type(problem).__name__) from None
     return Credentials(
         found.get_access_key_id(),

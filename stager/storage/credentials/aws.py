@@ -178,8 +178,7 @@ def _by_botocore(options: CredentialOptions, profile: str, kept: Path, settings:
         found = session.get_credentials()
         keys = found.get_frozen_credentials() if found else None
     except Exception as problem:  # noqa: BLE001  botocore's, and those of what it runs
-        said = redacted(" ".join(str(problem).split()))[:200]
-        raise wrong(where, said or type(problem).__name__) from None
+        raise wrong(where, _said(problem)) from None
     if keys is None:
         return Absent(f"botocore finds no credentials in the profile {profile}")
     ends = getattr(found, "_expiry_time", None)  # of its RefreshableCredentials
@@ -190,6 +189,13 @@ def _by_botocore(options: CredentialOptions, profile: str, kept: Path, settings:
         ends.timestamp() if ends else None,
         where,
     )
+
+
+def _said(problem: Exception) -> str:
+    """botocore's words, but not where it quotes a program: that may say anything."""
+    if getattr(problem, "kwargs", {}).get("provider") == "custom-process":
+        return "its credential_process failed: run it by hand to see why"
+    return redacted(" ".join(str(problem).split()))[:200] or type(problem).__name__
 
 
 def _container(options: CredentialOptions) -> Answer:

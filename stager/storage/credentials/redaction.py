@@ -8,6 +8,7 @@ services), and by their value where it is one that this process signs with.
 from __future__ import annotations
 
 import re
+import threading
 from functools import cache
 from urllib.parse import quote
 
@@ -15,6 +16,7 @@ HIDDEN = "***"
 LONGEST = 20_000  # characters that are looked at; the rest is cut
 SHORTEST = 8  # a shorter value would be found in ordinary words
 MOST_KNOWN = 256
+SHOWN = 500
 
 # XML elements whose whole content is secret, or helps to guess what is.
 _ELEMENTS = (
@@ -30,6 +32,11 @@ _NAMES = (
 )
 _RULES = (
     (rf"(?is)<({_ELEMENTS})(\s[^<>]*)?>.*?(?:</\1\s*>|$)", r"<\1>***</\1>"),
+    # The same elements as a library's dict, whose text may hold anything up to its quote.
+    (
+        rf"""(?is)(["'])({_ELEMENTS})\1(\s*:\s*)(["'])(?:\\.|(?!\4).)*(?:\4|$)""",
+        r"\1\2\1\3\4***\4",
+    ),
     # A header with a scheme: everything to the end of the line, the quote or the tag.
     (r"""(?i)\b((?:proxy-)?authorization)(["']?\s*[:=]\s*["']?)[^"'<>\r\n]+""", r"\1\2***"),
     (r"(?i)\b(?:AWS4|OSS4|TC3)-HMAC-SHA(?:256|1)\b[^\"'<>\r\n]*", HIDDEN),
@@ -39,30 +46,52 @@ _RULES = (
     # Behind a colon a word may be prose ("ExpiredToken: the ..."), a key is longer.
     (rf"""(?i)(?<![\w-])({_NAMES})(["']?\s*:\s*["']?)[^&\s"'<>,;}}\])]{{12,}}""", r"\1\2***"),
     (r"(?i)\b([a-z][a-z0-9+.-]{0,20}://)[^/\s@\"'<>]{1,2000}@", r"\1***@"),
+    # A password may hold a slash; a port is digits.
+    (
+        r"(?i)\b([a-z][a-z0-9+.-]{0,20}://)[^/\s:@\"'<>]{1,200}:(?!\d+/)[^\s@\"'<>]{1,2000}@",
+        r"\1***@",
+    ),
     (r"\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*", HIDDEN),  # a JSON web token
 )
-_known: dict[str, None] = {}
+_known: dict[str, None] = {}  # in the order in which they came
+_lock = threading.Lock()
 
 
 def remember(value: str) -> None:
     """A value that `redacted` is to hide wherever it stands; the latest 256 are kept."""
     if len(value) < SHORTEST:
         return
-    for form in (value, quote(value, safe=""), quote(value)):
-        _known.pop(form, None)
-        _known[form] = None
-    while len(_known) > MOST_KNOWN:
-        del _known[next(iter(_known))]
+    with _lock:
+        for form in (value, quote(value, safe=""), quote(value)):
+            _known.pop(form, None)
+            _known[form] = None
+        while len(_known) > MOST_KNOWN:
+            del _known[next(iter(_known))]
 
 
 def redacted(text: str) -> str:
     """The text without signatures, tokens and keys; what is left says what went wrong."""
     text = text[:LONGEST]
-    for value in list(_known):
+    with _lock:
+        known = list(_known)
+    for value in known:
         text = text.replace(value, HIDDEN)
     for pattern, shown in _patterns():
         text = pattern.sub(shown, text)
     return text
+
+
+class Foreign(Exception):
+    """A failure of a library, by its class and its words without secrets."""
+
+
+def stand_in(problem: BaseException) -> Foreign:
+    """What to raise our errors from: who prints a traceback prints every cause's words too.
+
+    The lines of the original traceback stay; its own causes go, they may quote the same.
+    """
+    shown = redacted(" ".join(str(problem).split()))[:SHOWN]
+    return Foreign(f"{type(problem).__name__}: {shown}").with_traceback(problem.__traceback__)
 
 
 @cache
