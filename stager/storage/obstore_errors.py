@@ -23,12 +23,15 @@ from stager.storage.answers import SHOWN, Answer, meaning
 from stager.storage.credentials.redaction import redacted
 
 _CODE = re.compile(r"<Code>([A-Za-z0-9_.-]+)</Code>")
+_CAUSE = re.compile(r'(?:message|error): "([^"\n]{3,200})"')  # of a connection, deep inside
 _STATUS = re.compile(r"(?:status|status code)[: ]+([345]\d\d)")
 
 
 def translate(problem: Exception, url: str) -> StorageError:
     """The most specific error of our own; transient where trying again can help."""
-    whole = " ".join(str(problem).split())
+    told, _, inner = str(problem).partition("\nDebug source:")
+    cause = _CAUSE.search(inner)
+    whole = " ".join(told.split()) + (f" ({cause[1]})" if cause else "")
     text = redacted(whole)[:SHOWN]
     match problem:
         case FileNotFoundError() if "<Code>NoSuchBucket</Code>" not in whole:

@@ -15,7 +15,9 @@ from stager.errors import (
     StorageThrottled,
     StorageUnavailable,
 )
+from stager.storage.connect import bare
 from stager.storage.obstore_errors import translate
+from stager.storage.options import StorageOptions
 
 URL = "s3://bucket/key"
 
@@ -69,6 +71,18 @@ def test_the_name_of_an_object_does_not_decide_what_a_failure_means(name: str) -
         "Server returned non-2xx status code: 503 Service Unavailable: "
     )
     assert type(translate(problem, f"s3://bucket/{name}")) is StorageThrottled
+
+
+def test_why_nobody_answered_is_said_and_no_more() -> None:
+    store = bare(
+        "s3://bucket", StorageOptions(endpoint="http://127.0.0.1:9", anonymous=True)
+    )  # the discard port
+    with pytest.raises(StorageUnavailable, match="Connection refused") as caught:
+        store.get("key")
+    assert "Debug" not in str(caught.value)
+    nowhere = StorageOptions(endpoint="http://nowhere.invalid", anonymous=True)
+    with pytest.raises(StorageUnavailable, match="lookup address"):
+        bare("s3://bucket", nowhere).get("key")
 
 
 def test_a_message_is_one_line_of_bounded_length() -> None:
