@@ -2,6 +2,7 @@
 # make test    set up, run the tests
 # make check   set up, lint, types, contracts
 # make bench   set up, all benchmarks side by side with their peers (long)
+# make azurite install Azure's emulator, which the contract tests then use too
 # make lock    resolve the development versions anew
 
 PYTHON ?= python3
@@ -10,7 +11,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 JOBS ?= 2
 
-.PHONY: demo test check bench chaos lock clean
+.PHONY: demo test check bench chaos azurite lock clean
 
 $(READY): pyproject.toml requirements/dev.txt
 	$(PYTHON) -m venv $(VENV)
@@ -36,6 +37,9 @@ bench: $(READY)
 
 chaos: $(READY)
 	$(BIN)/python -m pytest -m soak -n $(JOBS)
+
+azurite:
+	npm install --no-save --no-audit --no-fund azurite
 
 lock: $(READY)
 	$(BIN)/python -m pip install --quiet uv

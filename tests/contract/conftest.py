@@ -11,6 +11,8 @@ import pytest
 from stager.storage.store import ObjectStore
 from tests.conftest import bucket_name
 from tests.contract.stores import STORES, Place
+from tests.support import azurite_server as azurite_server_module
+from tests.support.azurite_server import Azurite
 from tests.support.clouds.cos_server import CosServer, cos_server
 from tests.support.clouds.oss_server import OssServer, oss_server
 from tests.support.moto_server import moto
@@ -46,6 +48,15 @@ def rclone_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server
         yield server
 
 
+@pytest.fixture(scope="session")
+def azurite_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Azurite]:
+    """Azure's emulator, where it is installed."""
+    if azurite_server_module.program() is None:
+        pytest.skip("Azurite is not installed: make azurite")
+    with azurite_server_module.azurite(tmp_path_factory.mktemp("azurite")) as server:
+        yield server
+
+
 @pytest.fixture
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
     """Where this test may put its store: buckets and folders named after it."""
@@ -59,7 +70,15 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
                 patch.setenv(name, value)
         return cloud
 
+    def blobs() -> Any:
+        """Azurite, with its account in the environment that obstore reads."""
+        server = request.getfixturevalue("azurite_server")
+        for name, value in server.environment().items():
+            request.getfixturevalue("monkeypatch").setenv(name, value)
+        return server
+
     return Place(
+        azurite=blobs,
         folder=tmp_path,
         name=bucket_name(request.node.nodeid),
         server=request.getfixturevalue,

@@ -17,6 +17,7 @@ from stager.storage.options import StorageOptions
 from stager.storage.resilient import Counted, Retrying
 from stager.storage.secret import Secret
 from stager.storage.store import ObjectStore
+from tests.support.azurite_server import Azurite
 from tests.support.clouds.cloud import Cloud
 from tests.support.clouds.cos_server import CosServer
 from tests.support.clouds.oss_server import OssServer
@@ -32,6 +33,7 @@ class Place:
     folder: Path
     name: str
     server: Callable[[str], S3Server]
+    azurite: Callable[[], Azurite]
     oss: Callable[[], OssServer]
     cos: Callable[[], CosServer]
 
@@ -103,6 +105,15 @@ STORES: dict[str, Callable[[Place], ObjectStore]] = {
     "counted": lambda place: Counted(_local(place), ignore),
     "nonce": lambda place: NonceCreate(_local(place), sleep=lambda seconds: None),
 }
+
+
+def _azure(place: Place) -> ObjectStore:
+    server = place.azurite()
+    container = place.name[-60:].lstrip("-")
+    server.make_container(container)
+    return bare(f"az://{container}/team", StorageOptions(endpoint=server.endpoint))
+
+
 RACERS: dict[str, Callable[[Place], ObjectStore]] = {
     "oss": _oss,
     "oss-versioned": lambda place: _oss(place, versioning=True),
@@ -119,7 +130,7 @@ CLOUDS: dict[str, Callable[[Place], ObjectStore]] = {
     "cos": _cos,
     "cosfs": lambda place: _cos(place, "fsspec"),
 }
-STORES |= CLOUDS
+STORES |= {"azure": _azure, **CLOUDS}
 
 # The same bucket by a quicker transport, where a test needs a thousand objects.
 QUICKER = {"s3fs": "s3", "oss-s3fs": "oss", "ossfs": "oss", "cosfs": "cos"}
