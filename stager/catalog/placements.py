@@ -15,6 +15,10 @@ from stager.model.version import PlacementKey
 from stager.storage.store import Data, ObjectStore
 
 LEVEL = 9
+# A placement that unpacks to more than this many times what came is none. Real ones shrink two
+# to twenty times: every file has a digest and every frame too, and those do not shrink.
+MOST_SHRUNK = 100
+ALWAYS_TAKEN = 16 * 1024 * 1024  # bytes; small ones may shrink as they like
 
 
 def pack(placement: Placement) -> tuple[bytes, PlacementKey]:
@@ -53,6 +57,9 @@ def _decompressed(stored: Data, key: str, raw_size: int | None) -> bytes:
         promised = zstandard.frame_content_size(stored)
         if raw_size is not None and promised != raw_size:
             reason = f"{promised} bytes decompressed, {raw_size} promised"
+            raise ManifestInvalid(where=key, kind="placement", reason=reason)
+        if promised > max(ALWAYS_TAKEN, MOST_SHRUNK * len(stored)):
+            reason = f"{promised} bytes in {len(stored)}"
             raise ManifestInvalid(where=key, kind="placement", reason=reason)
         raw = zstandard.ZstdDecompressor().decompress(stored, allow_extra_data=False)
     except zstandard.ZstdError as problem:

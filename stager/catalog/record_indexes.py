@@ -35,7 +35,7 @@ def read(store: ObjectStore, pack: str) -> list[tuple[int, Units]]:
     ObjectNotFound where none was written, ManifestInvalid for bytes that are none.
     """
     key = records_key(pack)
-    return list(_unpacked(store.get(key), f"{store.url}/{key}"))
+    return list(_unpacked(store.read(key, MAX_RAW), f"{store.url}/{key}"))
 
 
 def _unpacked(stored: Data, where: str) -> Iterator[tuple[int, Units]]:

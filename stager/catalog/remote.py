@@ -12,6 +12,7 @@ from stager.storage.create_only import NonceCreate, probe
 from stager.storage.store import ObjectStore
 
 FORMAT = 1
+MAX_BYTES = 64 * 1024
 
 
 def open_for_reading(store: ObjectStore) -> ObjectStore:
@@ -53,7 +54,7 @@ def _begin(store: ObjectStore) -> dict[str, object]:
 def _facts(store: ObjectStore) -> dict[str, object]:
     where = f"{store.url}/{FORMAT_KEY}"
     try:
-        known = json.loads(bytes(store.get(FORMAT_KEY)))
+        known = json.loads(bytes(store.read(FORMAT_KEY, MAX_BYTES)))
         found = known["format"]
     except (ValueError, KeyError, TypeError, RecursionError) as problem:
         raise ManifestInvalid(where=where, kind="remote", reason=str(problem)) from None

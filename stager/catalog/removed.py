@@ -36,9 +36,7 @@ def content(store: ObjectStore, name: str, label: str) -> bytes | None:
     """The bytes that the record of a removed version had, None when it was not removed."""
     key = layout.removed_key(name, label)
     try:
-        if store.head(key).size > MAX_RECORD_BYTES:
-            raise IntegrityError(where=f"{store.url}/{key}", reason="too large for a record")
-        return bytes(store.get(key))
+        return bytes(store.read(key, MAX_RECORD_BYTES))
     except ObjectNotFound:
         return None
 
@@ -49,7 +47,10 @@ def when(store: ObjectStore, name: str, label: str) -> str:
         moment = store.head(layout.removed_key(name, label)).modified
     except ObjectNotFound:
         return ""
-    return time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(moment))
+    try:
+        return time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(moment))
+    except (ValueError, OverflowError, OSError):  # a time from outside may be any number
+        return "an unknown day"
 
 
 def labels(store: ObjectStore, name: str) -> list[str]:

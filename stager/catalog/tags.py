@@ -62,10 +62,8 @@ def _highest(store: ObjectStore, name: str, tag: str) -> int:
 def read_movement(store: ObjectStore, name: str, tag: str, sequence: int) -> TagMovement:
     """One movement of a tag; ManifestInvalid when it is none."""
     key = layout.tag_key(name, tag, sequence)
-    data = bytes(store.get(key))
+    data = bytes(store.read(key, MAX_TAG_BYTES))
     try:
-        if len(data) > MAX_TAG_BYTES:
-            raise ValueError(f"{len(data)} bytes")
         movement = TagMovement(**json.loads(data))
         if movement.format != FORMAT:
             raise ValueError(f"format {movement.format!r} is newer than this stager reads")

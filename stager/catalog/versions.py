@@ -49,9 +49,7 @@ def confirm(store: ObjectStore, record: VersionRecord) -> None:
 
 def read_at(store: ObjectStore, key: str, name: str, label: str) -> VersionRecord:
     """The record at a key, which must be one of this version; ObjectNotFound without one."""
-    data = store.get(key)
-    if len(data) > MAX_RECORD_BYTES:
-        raise ManifestInvalid(where=key, kind="version record", reason=f"{len(data)} bytes")
+    data = store.read(key, MAX_RECORD_BYTES)
     record = version.decode(bytes(data), f"{store.url}/{key}")
     if (record.name, record.version) != (name, label):
         reason = f"it says it is {record.name}@{record.version}"

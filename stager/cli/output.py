@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, is_dataclass
@@ -12,6 +13,9 @@ from stager.cli.wording import sentence_of
 from stager.errors import StagerError
 from stager.events import Event, Listener, Warned
 from stager.model.digest import Digest
+
+# C0 and C1 controls but tab and newline, and the marks that turn the direction of text around.
+_COMMANDS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 class Output(NamedTuple):
@@ -27,7 +31,7 @@ class Output(NamedTuple):
 
     def line(self, text: str) -> None:
         """One line of result."""
-        sys.stdout.write(text + "\n")
+        sys.stdout.write(harmless(text) + "\n")
 
     def result(self, value: Any, text: str) -> None:
         """A result: the whole value as JSON, or the text a person or script wants."""
@@ -49,11 +53,11 @@ class Output(NamedTuple):
     def say(self, text: str) -> None:
         """Something beside the result."""
         if not self.quiet:
-            sys.stderr.write(text + "\n")
+            sys.stderr.write(harmless(text) + "\n")
 
     def problem(self, text: str) -> None:
         """Something wrong; never silenced."""
-        sys.stderr.write(f"stager: {text}\n")
+        sys.stderr.write(f"stager: {harmless(text)}\n")
 
     def failure(self, problem: StagerError) -> None:
         """An error: its sentence, its hint; in JSON also its class, number and fields."""
@@ -80,7 +84,12 @@ class Output(NamedTuple):
     def _tell(self, event: Event) -> None:
         text = sentence_of(event)
         if text and (isinstance(event, Warned) or not self.quiet):
-            sys.stderr.write(text + "\n")
+            sys.stderr.write(harmless(text) + "\n")
+
+
+def harmless(text: str) -> str:
+    """Text without what would command a terminal: names and messages come from buckets."""
+    return _COMMANDS.sub(lambda found: repr(found[0])[1:-1], text)
 
 
 def plain(value: Any) -> Any:

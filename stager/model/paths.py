@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 MAX_SEGMENT_BYTES = 255
 MAX_PATH_BYTES = 4096
+MAX_DEPTH = 128  # folders a path may lie in
 
 _UNSAFE = re.compile(r"(?:\A|[/\0])\.{0,2}(?:[/\0]|\Z)|\\")
 
@@ -86,14 +87,20 @@ def _offence(path: str) -> str:
         return "empty segment"
     if "." in segments or ".." in segments:
         return "'.' or '..' as a segment"
-    return "a segment is over 255 bytes" if _too_long(path) else ""
+    return _too_long(path)
 
 
-def _too_long(path: str) -> bool:
+def _too_long(path: str) -> str:
+    """What of it is too long, empty when nothing is."""
     encoded = path.encode("utf-8", "surrogatepass")
     if len(encoded) > MAX_PATH_BYTES:
-        return True
-    return any(len(segment) > MAX_SEGMENT_BYTES for segment in encoded.split(b"/"))
+        return f"over {MAX_PATH_BYTES} bytes"
+    segments = encoded.split(b"/")
+    if len(segments) > MAX_DEPTH:
+        return f"more than {MAX_DEPTH} segments"
+    if any(len(segment) > MAX_SEGMENT_BYTES for segment in segments):
+        return f"a segment is over {MAX_SEGMENT_BYTES} bytes"
+    return ""
 
 
 def _folded_twins(paths: Sequence[str]) -> Iterator[tuple[str, str]]:

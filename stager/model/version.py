@@ -108,7 +108,7 @@ def _check_types(record: VersionRecord) -> None:
             raise ValueError(f"{name}: text expected")
     for name in ("files", "bytes_raw", "bytes_new"):
         value = getattr(record, name)
-        if not isinstance(value, int) or value < 0:
+        if not isinstance(value, int) or not 0 <= value < 2**63:
             raise ValueError(f"{name}: a count expected")
     if not isinstance(record.provenance, dict):
         raise ValueError("provenance: an object expected")

@@ -26,7 +26,14 @@ from stager.errors import (
 )
 from stager.storage.credentials.redaction import stand_in
 from stager.storage.fsspec_errors import translate
-from stager.storage.store import Capabilities, Data, ObjectInfo, check_key, check_range
+from stager.storage.store import (
+    Capabilities,
+    Data,
+    ObjectInfo,
+    check_key,
+    check_range,
+    too_large,
+)
 
 OBJECT_STORES = frozenset({"s3", "s3a", "oss", "cos", "cosn", "gs", "gcs", "az", "abfs"})
 ENDS_INCLUDED = frozenset({"oss"})  # ossfs takes the end of a range for its last byte
@@ -75,6 +82,13 @@ class FsspecStore:
         if len(data) == wanted or (end is None and not start):
             return data
         return self._rest(key, data, start, end)
+
+    def read(self, key: str, most: int) -> Data:
+        """See ObjectStore.read: the size is asked for first."""
+        size = self.head(key).size
+        if size > most:
+            raise too_large(self._at(key), size, most)
+        return self.get(key)
 
     def head(self, key: str) -> ObjectInfo:
         """See ObjectStore.head."""

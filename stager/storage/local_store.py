@@ -23,7 +23,14 @@ from stager.errors import (
     StagerError,
     StorageError,
 )
-from stager.storage.store import Capabilities, Data, ObjectInfo, check_key, check_range
+from stager.storage.store import (
+    Capabilities,
+    Data,
+    ObjectInfo,
+    check_key,
+    check_range,
+    too_large,
+)
 
 TEMPORARY = ".stager-tmp-"
 
@@ -56,6 +63,13 @@ class LocalStore:
             if if_match and _etag(os.fstat(file.fileno())) != if_match:
                 raise PreconditionFailed(url=self._at(key))
         return data
+
+    def read(self, key: str, most: int) -> Data:
+        """See ObjectStore.read."""
+        size = self.head(key).size
+        if size > most:
+            raise too_large(self._at(key), size, most)
+        return self.get(key)
 
     def head(self, key: str) -> ObjectInfo:
         """See ObjectStore.head."""

@@ -20,7 +20,14 @@ from stager.errors import ObjectNotFound, StorageError, StorageUnavailable
 from stager.storage.clients import Clients, memory
 from stager.storage.credentials.redaction import stand_in
 from stager.storage.obstore_errors import is_mute, translate
-from stager.storage.store import Capabilities, Data, ObjectInfo, check_key, check_range
+from stager.storage.store import (
+    Capabilities,
+    Data,
+    ObjectInfo,
+    check_key,
+    check_range,
+    too_large,
+)
 
 PART_BYTES = 16 * 1024 * 1024
 PARTS_AT_ONCE = 4
@@ -90,6 +97,15 @@ class ObstoreStore:
         if end is not None and len(data) != end - start:
             raise self._short(key, end, len(data), found.meta["size"])
         return data
+
+    def read(self, key: str, most: int) -> Data:
+        """See ObjectStore.read: the size is known before the body is read."""
+        with self._translated(key):
+            found = obstore.get(self._clients.reading, self._place.path(key))
+            size = found.meta["size"]
+            if size <= most:
+                return memoryview(found.buffer())
+        raise too_large(self._at(key), size, most)
 
     def head(self, key: str) -> ObjectInfo:
         """See ObjectStore.head.

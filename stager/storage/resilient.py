@@ -37,6 +37,10 @@ class Wrapper:
         """See ObjectStore.get."""
         return self.around("get", key, lambda: self.inner.get(key, start, end, if_match))
 
+    def read(self, key: str, most: int) -> Data:
+        """See ObjectStore.read."""
+        return self.around("get", key, lambda: self.inner.read(key, most))
+
     def head(self, key: str) -> ObjectInfo:
         """See ObjectStore.head."""
         return self.around("head", key, lambda: self.inner.head(key))

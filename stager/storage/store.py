@@ -51,6 +51,14 @@ class ObjectStore(Protocol):
         """
         ...
 
+    def read(self, key: str, most: int) -> Data:
+        """The whole object, in one request; StorageError when it is over `most` bytes.
+
+        For documents: what a bucket holds at their keys may be anything, and of any size.
+        ObjectNotFound when there is none.
+        """
+        ...
+
     def head(self, key: str) -> ObjectInfo:
         """Size and ETag; ObjectNotFound when there is none."""
         ...
@@ -97,6 +105,11 @@ def check_key(url: str, key: str) -> None:
         raise ObjectUnaddressable(url=f"{url}/{key}", reason="an empty or dotted segment")
     if "\0" in key or (not key.isprintable() and any("\ud800" <= char <= "\udfff" for char in key)):
         raise ObjectUnaddressable(url=f"{url}/{key!r}", reason="NUL, or text that is not Unicode")
+
+
+def too_large(url: str, size: int, most: int) -> StorageError:
+    """The error for a document that is none, by its size."""
+    return StorageError(url=url, reason=f"{size} bytes; at most {most} were expected there")
 
 
 def check_range(url: str, key: str, start: int, end: int | None) -> None:
