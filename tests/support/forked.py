@@ -19,7 +19,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 import traceback
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -39,11 +38,15 @@ class TooLong(AssertionError):
 class Running:
     """A command in a fork, until `wait` says how it ended."""
 
-    def __init__(self, pid: int, began: float, zygote: Zygote, streams: tuple[str, str]) -> None:
+    def __init__(self, pid: int, zygote: Zygote, streams: tuple[str, ...]) -> None:
         self.pid = pid
-        self.began = began
         self._zygote = zygote
         self._streams = streams
+
+    @property
+    def sprung(self) -> int:
+        """How often its trap was sprung; for a command that ended."""
+        return len(Path(self._streams[2]).read_bytes())
 
     def signal(self, number: signal.Signals) -> None:
         """Sends a signal to the command alone."""
@@ -64,7 +67,7 @@ class Running:
             code = self._zygote.answer()
         finally:
             timer.cancel()
-        stdout, stderr = (Path(name).read_text(errors="replace") for name in self._streams)
+        stdout, stderr = (Path(name).read_text(errors="replace") for name in self._streams[:2])
         if overdue.is_set():
             raise TooLong(f"not done in {limit:g} s\n{stdout}{stderr}")
         return Result(code, stdout, stderr)
@@ -74,7 +77,7 @@ class Zygote:
     """The process that forks; used by one thread at a time."""
 
     def __init__(self, folder: Path) -> None:
-        self._streams = (str(folder / "stdout"), str(folder / "stderr"))
+        self._streams = tuple(str(folder / name) for name in ("stdout", "stderr", "sprung"))
         self._process = subprocess.Popen(
             [sys.executable, "-m", "tests.support.forked"],
             stdin=subprocess.PIPE,
@@ -97,7 +100,7 @@ class Zygote:
         assert self._process.stdin is not None
         self._process.stdin.write(json.dumps(order) + "\n")
         self._process.stdin.flush()
-        return Running(self.answer(), time.monotonic(), self, self._streams)
+        return Running(self.answer(), self, self._streams)
 
     def answer(self) -> int:
         """The next number that the process tells: a process id, then its exit code."""
@@ -156,18 +159,18 @@ def _become(order: Mapping[str, Any]) -> NoReturn:
     from tests.support.traps import set_trap
 
     try:
-        null = os.open(os.devnull, os.O_RDONLY)
-        os.dup2(null, 0)
-        for number, name in enumerate(order["streams"], 1):
-            os.dup2(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        opened = [os.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC) for name in order["streams"]]
+        os.dup2(opened[0], 1)
+        os.dup2(opened[1], 2)
         sys.stdout = os.fdopen(1, "w", closefd=False)
         sys.stderr = os.fdopen(2, "w", closefd=False)
         os.environ.clear()
         os.environ.update(order["variables"])
         if order["trap"]:
-            set_trap(order["trap"], order["folder"])
+            set_trap(order["trap"], order["folder"], opened[2])
         app.main(order["arguments"])
-    except BaseException:
+    except BaseException:  # noqa: BLE001 - a fork must not go on as its parent does
         traceback.print_exc()
         sys.stderr.flush()
     os._exit(1)  # as an uncaught exception does

@@ -4,11 +4,13 @@
     storage:after:3     dies when it is done, before anybody is told
     disk:die:7          dies before the 7th change of a file's name, or opening to write
     disk:EIO:7          that change fails instead; any errno by its name
+    disk:ENOSPC+:7      that change fails and all that follow
     call:fsync:EIO:2    the 2nd call of os.fsync fails; pwrite, write, close likewise
 
 Set in a child only: they replace parts of the interpreter they run in. Steps of the disk are
 counted below the folder that is given, by the audit events of CPython
-(https://docs.python.org/3/library/audit_events.html), which come before the step.
+(https://docs.python.org/3/library/audit_events.html), which come before the step. A trap that
+is sprung writes a byte to the descriptor it was given.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ from stager.storage.resilient import Wrapper
 from stager.storage.store import Data, ObjectInfo, ObjectStore
 
 T = TypeVar("T")
+Strike = Callable[[str], None]
 
 DIED = 99
 WRITING = os.O_WRONLY | os.O_RDWR
@@ -33,20 +36,24 @@ NAMES = {"os.rename": 2, "os.link": 2, "os.remove": 1, "os.mkdir": 1, "os.rmdir"
 
 
 class Countdown:
-    """Calls `strike` at the n-th step; many threads step."""
+    """Calls `strike` at the n-th step, or with `lasting` from then on; many threads step."""
 
-    def __init__(self, steps: int, strike: Callable[[], None]) -> None:
+    def __init__(self, steps: int, strike: Strike, sprung: int, lasting: bool = False) -> None:
         self._left = steps
         self._strike = strike
+        self._sprung = sprung
+        self._lasting = lasting
+        self._write = os.write  # as it is before a trap replaces it
         self._lock = threading.Lock()
 
-    def __call__(self) -> None:
-        """One step."""
+    def __call__(self, path: str = "") -> None:
+        """One step, at this path where it has one."""
         with self._lock:
             self._left -= 1
-            due = self._left == 0
+            due = self._left == 0 or (self._lasting and self._left < 0)
         if due:
-            self._strike()
+            self._write(self._sprung, b"!")
+            self._strike(path)
 
 
 class Deadly(Wrapper):
@@ -93,25 +100,24 @@ class Deadly(Wrapper):
             self._after()
 
 
-def set_trap(text: str, folder: str) -> None:
-    """Sets what the module's docstring describes; disk steps count below `folder`."""
-    kind, _, rest = text.partition(":")
+def set_trap(text: str, folder: str, sprung: int) -> None:
+    """Sets what the module's docstring describes; `sprung` is a descriptor."""
+    kind, *words, number = text.split(":")
+    what = words[-1]
+    strike = _die if kind == "storage" or what == "die" else _failing(what.rstrip("+"))
+    step = Countdown(int(number), strike, sprung, what.endswith("+"))
     match kind:
         case "storage":
-            when, _, number = rest.partition(":")
-            _trap_storage(Countdown(int(number), _die), when == "before")
+            _trap_storage(step, what == "before")
         case "disk":
-            what, _, number = rest.partition(":")
-            strike = _die if what == "die" else _failing(what)
-            _trap_disk(Countdown(int(number), strike), folder)
+            _trap_disk(step, folder)
         case "call":
-            name, what, number = rest.split(":")
-            _trap_call(name, Countdown(int(number), _failing(what)))
+            _trap_call(words[0], step)
         case _:
             raise ValueError(text)
 
 
-def _die() -> None:
+def _die(_: str) -> None:
     os._exit(DIED)
 
 
@@ -119,11 +125,11 @@ def _nothing() -> None:
     pass
 
 
-def _failing(name: str) -> Callable[[], None]:
+def _failing(name: str) -> Strike:
     number = getattr(errno, name)
 
-    def fail() -> None:
-        raise OSError(number, os.strerror(number))
+    def fail(path: str) -> None:
+        raise OSError(number, os.strerror(number), *([path] if path else []))
 
     return fail
 
@@ -148,7 +154,7 @@ def _trap_disk(step: Countdown, folder: str) -> None:
         else:
             return
         if isinstance(path, (str, os.PathLike)) and os.fspath(path).startswith(folder):
-            step()
+            step(os.fspath(path))
 
     sys.addaudithook(hook)
 

@@ -11,6 +11,7 @@ import io
 import select
 import socket
 import struct
+import threading
 import time
 import urllib.parse
 from dataclasses import dataclass, field, replace
@@ -32,6 +33,32 @@ class End(Enum):
     CLOSE = "close"
     RESET = "reset"
     STALL = "stall"  # stays open and silent until the client goes away
+
+
+class Pace:
+    """A link that all connections share: bytes per second, with a pause after so many bytes."""
+
+    def __init__(self, rate: float, pause_after: int = 0, pause_seconds: float = 0.0) -> None:
+        self.step = max(1024, min(CHUNK_BYTES, int(rate / 40)))
+        self._rate = rate
+        self._pause_after = pause_after
+        self._pause_seconds = pause_seconds
+        self._passed = 0
+        self._free_at = time.monotonic()
+        self._lock = threading.Lock()
+
+    def take(self, size: int) -> None:
+        """Waits until the link has carried `size` bytes more."""
+        with self._lock:
+            self._free_at = max(self._free_at, time.monotonic()) + size / self._rate
+            before, self._passed = self._passed, self._passed + size
+            if (
+                self._pause_after
+                and before // self._pause_after < self._passed // self._pause_after
+            ):
+                self._free_at += self._pause_seconds
+            wait = self._free_at - time.monotonic()
+        time.sleep(max(0.0, wait))
 
 
 class Gone(Exception):
@@ -86,7 +113,7 @@ class Answer:
     declared: int | None = None  # Content-Length, when it is not the body's
     stop_at: int | None = None  # bytes of the body that are sent
     end: End = End.KEEP
-    rate: float = 0.0  # bytes per second; 0 is as fast as it goes
+    pace: Pace | None = None  # how fast the body goes; None is as fast as it can
 
     def with_header(self, name: str, value: str) -> Answer:
         """With this header in place of one of that name."""
@@ -108,12 +135,9 @@ def read_head(stream: io.BufferedReader) -> Request | None:
 
 
 def read_body(
-    request: Request, stream: io.BufferedReader, most: int | None = None, rate: float = 0.0
+    request: Request, stream: io.BufferedReader, most: int | None = None, pace: Pace | None = None
 ) -> bytes:
-    """The body, or its first `most` bytes; Gone when the client ends before.
-
-    With a `rate` no more bytes per second are taken from the client, as on a slow link.
-    """
+    """The body, or its first `most` bytes, taken at a pace; Gone when the client ends before."""
     if "chunked" in request.header("transfer-encoding").lower():
         return _read_chunked(stream)
     left = int(request.header("content-length") or 0)
@@ -125,8 +149,8 @@ def read_body(
             raise Gone
         parts.append(part)
         left -= len(part)
-        if rate:
-            time.sleep(len(part) / rate)
+        if pace:
+            pace.take(len(part))
     return b"".join(parts)
 
 
@@ -154,19 +178,18 @@ def deliver(request: Request, answer: Answer, client: socket.socket) -> int:
     if request.method == "HEAD":
         return 0
     body = memoryview(answer.body)[: answer.stop_at]
-    _send(client, body, answer.rate)
+    _send(client, body, answer.pace)
     return len(body)
 
 
-def _send(client: socket.socket, body: memoryview, rate: float) -> None:
-    if not rate:
+def _send(client: socket.socket, body: memoryview, pace: Pace | None) -> None:
+    if pace is None:
         client.sendall(body)
         return
-    step = max(1, min(CHUNK_BYTES, int(rate / 20)))
-    for at in range(0, len(body), step):
-        part = body[at : at + step]
+    for at in range(0, len(body), pace.step):
+        part = body[at : at + pace.step]
+        pace.take(len(part))
         client.sendall(part)
-        time.sleep(len(part) / rate)
 
 
 def finish(client: socket.socket, end: End) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
-from tests.support.faults.exchange import Answer, End, Request
+from tests.support.faults.exchange import Answer, End, Pace, Request
 
 Applies = Callable[[Request], bool]
 Instead = Callable[[Request], Answer | None]
@@ -61,11 +61,11 @@ def ranges(request: Request) -> bool:
 
 @dataclass(frozen=True)
 class Upload:
-    """How much of a request's body is taken, at which rate, and what happens then."""
+    """How much of a request's body is taken, at which pace, and what happens then."""
 
     stop_at: int | None = None
     end: End = End.KEEP
-    rate: float = 0.0
+    pace: Pace | None = None
 
 
 @dataclass(frozen=True)
@@ -290,13 +290,14 @@ def lying_put() -> Fault:
     return Fault("200 to a lost write", puts, instead=answer)
 
 
-def slow(rate: float) -> Fault:
-    """Bodies pass at so many bytes per second, each way."""
+def slow(rate: float, pause_after: int = 0, pause_seconds: float = 0.0) -> Fault:
+    """All bodies share so many bytes per second, both ways together; see Pace for pauses."""
+    pace = Pace(rate, pause_after, pause_seconds)
 
     def after(_: Request, answer: Answer) -> Answer:
-        return replace(answer, rate=rate)
+        return replace(answer, pace=pace)
 
-    return Fault("slow link", upload=Upload(rate=rate), after=after)
+    return Fault("slow link", upload=Upload(pace=pace), after=after)
 
 
 def observed(call: Callable[[Request], None]) -> Fault:

@@ -108,7 +108,7 @@ class FaultProxy:
         fault = self.script.choose(request) or NO_FAULT
         if "100-continue" in request.header("expect").lower():
             client.sendall(CONTINUE)
-        body = read_body(request, stream, fault.upload.stop_at, fault.upload.rate)
+        body = read_body(request, stream, fault.upload.stop_at, fault.upload.pace)
         if fault.upload.end is not End.KEEP:
             finish(client, fault.upload.end)
             return False
