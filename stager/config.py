@@ -4,15 +4,20 @@
 directory. Its keys, the `STAGER_<KEY>` variables and the flags have the same names:
 
     remote, cache                         where versions live, where they are staged
-    endpoint, region, addressing          of an S3-compatible store
-    transport, stall_seconds, attempts    how to talk to it
+    endpoint, region, network             where the store answers; network: public, internal,
+                                          accelerate
+    addressing                            auto, path, virtual, cname (the endpoint is the bucket)
+    anonymous                             unsigned requests (false), for public buckets
+    profile                               which one of the vendors' own files; see `stager doctor`
+    transport, stall_seconds, attempts    how to talk to it; transport: auto, fsspec
     connections, encoders, uploads        how much at once
     budget, free_floor                    disk the cache may take, and must leave alone: 500GB
     record_index                          write it beside packs (true); see `stager push`
     author                                named in version records
 
-AWS_ENDPOINT_URL(_S3), AWS_REGION, AWS_DEFAULT_REGION and the AWS_* keys are read where no
-setting of stager's own says otherwise. This is the only module that reads os.environ.
+The vendors' own variables for endpoint and region (AWS_ENDPOINT_URL, OSS_REGION, ...) hold
+where no setting of stager's says otherwise, each for its own scheme. This is the only module
+that reads os.environ.
 """
 
 from __future__ import annotations
@@ -28,22 +33,33 @@ from typing import Any
 from stager.cache.options import CacheOptions
 from stager.errors import ConfigError
 from stager.model.sizes import parse_size
-from stager.storage.options import Secret, StorageOptions
+from stager.storage.credentials.values import CredentialOptions
+from stager.storage.options import StorageOptions
 from stager.transfer.options import TransferOptions
 
 FILE_NAME = "stager.toml"
-TEXTS = ("remote", "cache", "endpoint", "region", "addressing", "transport", "author")
+VENDOR_PREFIXES = ("AWS_", "OSS_", "ALIBABA_CLOUD_", "COS_", "TENCENTCLOUD_", "TKE_")
+TEXTS = (
+    *("remote", "cache", "endpoint", "region", "addressing", "network", "profile", "transport"),
+    "author",
+)
 INTEGERS = ("attempts", "connections", "encoders", "uploads")
 NUMBERS = ("stall_seconds",)
 SIZES = ("budget", "free_floor")
-SWITCHES = ("record_index",)
+SWITCHES = ("record_index", "anonymous")
 KEYS = TEXTS + INTEGERS + NUMBERS + SIZES + SWITCHES
 
-_FALLBACKS = {
-    "endpoint": ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"),
-    "region": ("AWS_REGION", "AWS_DEFAULT_REGION"),
+# Variables of the vendors for endpoint and region: the AWS SDKs', ossutil 2's and ossfs's,
+# cosfs's and tccli's.
+_PLACES = {
+    "aws": (("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"), ("AWS_REGION", "AWS_DEFAULT_REGION")),
+    "oss": (("OSS_ENDPOINT",), ("OSS_REGION", "ALIBABA_CLOUD_REGION_ID")),
+    "cos": (("COS_ENDPOINT",), ("COS_REGION", "TENCENTCLOUD_REGION")),
 }
-_STORAGE = ("endpoint", "region", "addressing", "transport", "stall_seconds", "attempts")
+_STORAGE = (
+    *("endpoint", "region", "addressing", "network", "anonymous", "transport"),
+    *("stall_seconds", "attempts"),
+)
 _TRANSFER = ("connections", "encoders", "uploads")
 _CACHE = SIZES
 
@@ -65,6 +81,15 @@ class Config:
     record_index: bool = True
     origins: Mapping[str, str] = field(default_factory=dict)
 
+    def value(self, key: str) -> object:
+        """The value in force of one of KEYS."""
+        if key == "cache":
+            return str(self.cache.path)
+        if key == "profile":
+            return self.storage.credentials.profile
+        holders = (self, self.storage, self.cache, self.transfer)
+        return getattr(next(holder for holder in holders if hasattr(holder, key)), key)
+
     def required_remote(self) -> str:
         """The remote; ConfigError that says what to write when there is none."""
         if not self.remote:
@@ -80,7 +105,6 @@ def load(
     """The settings in force; ConfigError names key and origin of a bad one."""
     environ = os.environ if environ is None else environ
     values: dict[str, tuple[Any, str]] = {}
-    _from_fallbacks(values, environ)
     _from_file(values, folder or Path.cwd(), environ)
     _from_environment(values, environ)
     for key, value in (flags or {}).items():
@@ -91,15 +115,8 @@ def load(
 
 def config_home(environ: Mapping[str, str]) -> Path:
     """The user's config directory of stager."""
-    base = environ.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
+    base = environ.get("XDG_CONFIG_HOME") or str(_home(environ) / ".config")
     return Path(base) / "stager"
-
-
-def _from_fallbacks(values: dict[str, tuple[Any, str]], environ: Mapping[str, str]) -> None:
-    for key, variables in _FALLBACKS.items():
-        found = next((name for name in variables if environ.get(name)), None)
-        if found:
-            values[key] = (environ[found], found)
 
 
 def _from_file(
@@ -149,9 +166,10 @@ def _assembled(values: dict[str, tuple[Any, str]], environ: Mapping[str, str]) -
         return {key: typed[key] for key in keys if key in typed}
 
     storage = StorageOptions(
-        access_key_id=environ.get("AWS_ACCESS_KEY_ID", ""),
-        secret_access_key=Secret(environ.get("AWS_SECRET_ACCESS_KEY", "")),
-        session_token=Secret(environ.get("AWS_SESSION_TOKEN", "")),
+        places={vendor: _place(vendor, environ) for vendor in _PLACES},
+        credentials=CredentialOptions(
+            _of_vendors(environ), _home(environ), typed.get("profile", "")
+        ),
         **chosen(_STORAGE),
     )
     cache_path = typed.get("cache") or _default_cache(environ)
@@ -169,8 +187,30 @@ def _assembled(values: dict[str, tuple[Any, str]], environ: Mapping[str, str]) -
     return Config(typed.get("remote"), author, cache, storage, transfer, index, origins)
 
 
+def _place(vendor: str, environ: Mapping[str, str]) -> tuple[str, str]:
+    """Endpoint and region that a vendor's own variables name."""
+    endpoint, region = (
+        next((environ[name] for name in names if environ.get(name)), "")
+        for names in _PLACES[vendor]
+    )
+    return endpoint, region
+
+
+def _of_vendors(environ: Mapping[str, str]) -> dict[str, str]:
+    """The variables in which vendors and their tools keep credentials."""
+    return {name: value for name, value in environ.items() if name.startswith(VENDOR_PREFIXES)}
+
+
+def _home(environ: Mapping[str, str]) -> Path:
+    """The user's home; in a container a user may have none."""
+    try:
+        return Path(environ.get("HOME") or Path.home())
+    except RuntimeError:
+        return Path("/")
+
+
 def _default_cache(environ: Mapping[str, str]) -> str:
-    base = environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    base = environ.get("XDG_CACHE_HOME") or str(_home(environ) / ".cache")
     return str(Path(base) / "stager")
 
 

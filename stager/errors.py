@@ -7,7 +7,9 @@
       StorageError                 10   raised only by storage/
         ObjectNotFound             11
         AccessDenied               12
+          CredentialsExpired       16   new ones were looked for, and none found
         StorageUnavailable         13   transient: the one that is retried
+          StorageThrottled         17   asks for fewer requests at once
         PreconditionFailed         14   lost a race for a key, or the object changed
         ObjectUnaddressable        15   the store holds keys this transport cannot name
       IntegrityError               20
@@ -89,11 +91,23 @@ class AccessDenied(StorageError):
     exit_code = 12
 
 
+class CredentialsExpired(AccessDenied):
+    """{url}: the credentials are no longer valid: {reason}"""
+
+    exit_code = 16
+
+
 class StorageUnavailable(StorageError):
     """{url}: the store does not answer: {reason}"""
 
     exit_code = 13
     transient = True
+
+
+class StorageThrottled(StorageUnavailable):
+    """{url}: the store asks to slow down: {reason}"""
+
+    exit_code = 17
 
 
 class PreconditionFailed(StorageError):

@@ -54,6 +54,18 @@ def try_lock(descriptor: int, path: Path) -> bool:
     return True
 
 
+def check(folder: Path) -> None:
+    """CacheError where nothing can be written in `folder`, or flock does not work there."""
+    import tempfile
+
+    try:
+        with tempfile.TemporaryFile(dir=folder) as file:
+            try_lock(file.fileno(), folder)
+    except OSError as problem:
+        reason = f"nothing can be written there ({problem.strerror})"
+        raise CacheError(path=str(folder), reason=reason) from problem
+
+
 def holder_of(descriptor: int) -> str:
     """Who holds the lock, as its file says."""
     return os.pread(descriptor, 200, 0).decode(errors="replace") or "another process"

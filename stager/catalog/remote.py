@@ -21,37 +21,43 @@ def open_for_reading(store: ObjectStore) -> ObjectStore:
     return store
 
 
+def facts(store: ObjectStore) -> dict[str, object] | None:
+    """What `stager.json` says; None where nothing was pushed yet."""
+    try:
+        return _facts(store)
+    except ObjectNotFound:
+        return None
+
+
 def open_for_writing(store: ObjectStore, listener: Listener) -> ObjectStore:
     """The store with a create() that holds; the first writer probes and leaves the answer."""
     try:
-        facts = _facts(store)
+        known = _facts(store)
     except ObjectNotFound:
-        facts = _begin(store)
-    if facts.get("create_only", True):
+        known = _begin(store)
+    if known.get("create_only", True) and store.capabilities.create_only:
         return store
-    listener(
-        Warned(f"{store.url} ignores create-only writes: versions are read back after writing")
-    )
+    listener(Warned(f"{store.url} does not promise create-only writes: records are read back"))
     return NonceCreate(store)
 
 
 def _begin(store: ObjectStore) -> dict[str, object]:
-    facts: dict[str, object] = {"format": FORMAT, "create_only": probe(store)}
+    known: dict[str, object] = {"format": FORMAT, "create_only": probe(store)}
     try:
-        store.create(FORMAT_KEY, json.dumps(facts, sort_keys=True).encode())
+        store.create(FORMAT_KEY, json.dumps(known, sort_keys=True).encode())
     except PreconditionFailed:
         return _facts(store)
-    return facts
+    return known
 
 
 def _facts(store: ObjectStore) -> dict[str, object]:
     where = f"{store.url}/{FORMAT_KEY}"
     try:
-        facts = json.loads(bytes(store.get(FORMAT_KEY)))
-        found = facts["format"]
+        known = json.loads(bytes(store.get(FORMAT_KEY)))
+        found = known["format"]
     except (ValueError, KeyError, TypeError, RecursionError) as problem:
         raise ManifestInvalid(where=where, kind="remote", reason=str(problem)) from None
     if found != FORMAT:
         reason = f"format {found!r} is newer than this stager reads ({FORMAT}): upgrade stager"
         raise ManifestInvalid(where=where, kind="remote", reason=reason)
-    return dict(facts)
+    return dict(known)

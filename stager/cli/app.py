@@ -40,6 +40,7 @@ VERBS = {
     "verify": "Check every byte of a version, here or in the remote",
     "cache": "What is staged on this node: ls, rm, pin, unpin, prune",
     "init": "Write stager.toml",
+    "doctor": "Tell what is set, which credentials are used, and what does not work",
     "demo": "Push twice, pull both, and see what the second version cost",
 }
 

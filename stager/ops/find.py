@@ -18,7 +18,7 @@ from stager.foreign.trees import CommitTree, FolderTree
 from stager.model import paths
 from stager.model.names import Reference
 from stager.storage.connect import connect
-from stager.storage.options import Secret
+from stager.storage.secret import Secret
 from stager.storage.store import ObjectInfo, ObjectStore
 from stager.transfer.workers import for_each
 from stager.workspace import Workspace
@@ -140,19 +140,21 @@ def _store_of(workspace: Workspace, remote: Remote | None) -> ObjectStore | None
     if remote is None or remote.is_folder:
         return None
     given = remote.options
-    names = {"endpointurl": "endpoint", "region": "region", "access_key_id": "access_key_id"}
-    options: dict[str, str | Secret] = {
-        ours: given[theirs] for theirs, ours in names.items() if given.get(theirs)
+    names = {"endpointurl": "endpoint", "region": "region"}
+    options = {ours: given[theirs] for theirs, ours in names.items() if given.get(theirs)}
+    keys: dict[str, str | Secret] = {
+        name: given[name] if name == "access_key_id" else Secret(given[name])
+        for name in ("access_key_id", "secret_access_key", "session_token")
+        if given.get(name)
     }
-    for name in ("secret_access_key", "session_token"):
-        if given.get(name):
-            options[name] = Secret(given[name])
     if ignored := [name for name in NOT_READ if given.get(name)]:
         text = f"DVC remote {remote.name!r}: {', '.join(ignored)} is not read; set AWS_* variables"
         workspace.listener(Warned(text))
-    if not options:
+    if not options and not keys:
         return workspace.store(remote.url)
-    storage = replace(workspace.config.storage, **options)  # type: ignore[arg-type]
+    storage = workspace.config.storage
+    credentials = replace(storage.credentials, **keys)  # type: ignore[arg-type]
+    storage = replace(storage, credentials=credentials, **options)  # type: ignore[arg-type]
     return connect(remote.url, storage, both(workspace.meter, workspace.listener))
 
 

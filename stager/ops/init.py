@@ -7,10 +7,12 @@ from pathlib import Path
 
 from stager.config import FILE_NAME
 from stager.errors import UsageError
+from stager.storage.address import refuse_secrets
 
 
 def init(folder: Path, remote: str, cache: str) -> Path:
-    """The file written; UsageError when there is one already."""
+    """The file written; UsageError when there is one already, or keys are in the URL."""
+    refuse_secrets(remote)
     path = folder / FILE_NAME
     text = f"remote = {json.dumps(remote)}\ncache = {json.dumps(cache)}\n"
     try:

@@ -2,10 +2,11 @@
 
 Some stores ignore `If-None-Match: *` and answer 200 over an existing object. `probe` asks
 once per remote, by creating the same key twice; the answer is kept in `stager.json`. On a
-store that ignores the condition, NonceCreate looks first, writes, waits, and reads back:
-whoever finds the own bytes has won. Two writers inside the settling time can both find
-theirs only if the later write reached the store after the earlier one's read-back, which
-the wait makes unlikely, not impossible; the caller says so to the user.
+store that ignores the condition, or whose capabilities say that racers can both succeed,
+NonceCreate looks first, writes, waits, and reads back: whoever finds the own bytes has won.
+Two writers inside the settling time can both find theirs only if the later write reached the
+store after the earlier one's read-back, which the wait makes unlikely, not impossible; the
+caller says so to the user. What is created only is always one PUT, never a multipart upload.
 """
 
 from __future__ import annotations
@@ -36,6 +37,15 @@ def probe(store: ObjectStore) -> bool:
     return False
 
 
+def settle(
+    store: ObjectStore, key: str, data: Data, sleep: Callable[[float], None] = time.sleep
+) -> None:
+    """Waits for writers that began before us; PreconditionFailed when one of them has won."""
+    sleep(SETTLE_SECONDS)
+    if bytes(store.get(key)) != bytes(data):
+        raise PreconditionFailed(url=f"{store.url}/{key}")
+
+
 class NonceCreate(Wrapper):
     """create() by looking, writing, settling and reading back. Content must be unique."""
 
@@ -48,8 +58,6 @@ class NonceCreate(Wrapper):
         with contextlib.suppress(ObjectNotFound):
             self.inner.head(key)
             raise PreconditionFailed(url=f"{self.url}/{key}")
-        etag = self.inner.put(key, data)
-        self._sleep(SETTLE_SECONDS)
-        if bytes(self.inner.get(key)) != bytes(data):
-            raise PreconditionFailed(url=f"{self.url}/{key}")
+        etag = self.inner.create(key, data)
+        settle(self.inner, key, data, self._sleep)
         return etag

@@ -4,47 +4,59 @@ Chosen by scheme for what obstore does not speak, or by `transport = "fsspec"`. 
 cannot promise is in the capabilities: most filesystems have no conditional read, so
 `if_match` is checked before and after reading, and create-only is atomic where the
 filesystem's `pipe_file(mode="create")` is (s3fs sends If-None-Match), a look before the
-write elsewhere.
+write elsewhere. How each filesystem is opened is in `fsspec_open.py`.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable, Iterator
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from typing import Any
 
 from stager.errors import (
-    AccessDenied,
-    MissingExtra,
     ObjectNotFound,
     ObjectUnaddressable,
     PreconditionFailed,
     StagerError,
     StorageError,
     StorageUnavailable,
-    UsageError,
 )
-from stager.storage.options import StorageOptions
+from stager.storage.fsspec_errors import translate
 from stager.storage.store import Capabilities, Data, ObjectInfo, check_key, check_range
 
-ATOMIC_CREATE = frozenset({"s3", "s3a"})
 OBJECT_STORES = frozenset({"s3", "s3a", "oss", "cos", "cosn", "gs", "gcs", "az", "abfs"})
-EXTRAS = {"s3": ("s3fs", "s3"), "oss": ("ossfs", "oss"), "cos": ("cosfs", "cos")}
+ENDS_INCLUDED = frozenset({"oss"})  # ossfs takes the end of a range for its last byte
+SPOOLED = frozenset({"oss"})  # ossfs appends to an object that everybody sees grow
 STREAM_BLOCK = 16 * 1024 * 1024
 
 
 class FsspecStore:
-    """ObjectStore below `root`, a path as the filesystem writes it, without a trailing slash."""
+    """ObjectStore below `root`, a path as the filesystem writes it, without a trailing slash.
 
-    def __init__(self, filesystem: Any, url: str, root: str, scheme: str) -> None:
+    `filesystem` is asked for at every use: it is another one when the keys have changed.
+    """
+
+    def __init__(
+        self,
+        filesystem: Callable[[], Any],
+        url: str,
+        root: str,
+        scheme: str,
+        capabilities: Capabilities,
+    ) -> None:
         self.url = url
-        self.capabilities = Capabilities(create_only=scheme in ATOMIC_CREATE, if_match=False)
-        self._filesystem = filesystem
+        self.capabilities = capabilities
+        self._open = filesystem
         self._root = root
         self._scheme = scheme
         self._has_folders = scheme not in OBJECT_STORES
+
+    @property
+    def _filesystem(self) -> Any:
+        return self._open()
 
     def get(self, key: str, start: int = 0, end: int | None = None, if_match: str = "") -> Data:
         """See ObjectStore.get."""
@@ -53,14 +65,15 @@ class FsspecStore:
             self._check(key, if_match)
         with self._translated(key):
             path = self._path(key)
-            data: bytes = self._filesystem.cat_file(path, start=start or None, end=end)
+            last = end - 1 if end is not None and self._scheme in ENDS_INCLUDED else end
+            first = start if start or end is not None else None
+            data: bytes = self._filesystem.cat_file(path, start=first, end=last)
         if if_match:
             self._check(key, if_match)
-        if end is None and (data or not start):
+        wanted = None if end is None else end - start
+        if len(data) == wanted or (end is None and not start):
             return data
-        if end is None or len(data) != end - start:
-            raise self._short(key, start, end, len(data))
-        return data
+        return self._rest(key, data, start, end)
 
     def head(self, key: str) -> ObjectInfo:
         """See ObjectStore.head."""
@@ -88,6 +101,8 @@ class FsspecStore:
 
     def put_stream(self, key: str, parts: Iterable[Data]) -> str:
         """See ObjectStore.put_stream: written aside and moved where a stream cannot be undone."""
+        if self._scheme in SPOOLED:
+            return self._put_spooled(key, parts)
         buffered = not self._has_folders
         target = self._path(key)
         aside = target if buffered else f"{target}.stager-tmp-{os.urandom(6).hex()}"
@@ -105,6 +120,17 @@ class FsspecStore:
             file.close()
             if not buffered:
                 self._filesystem.mv(aside, target)
+        return self.head(key).etag
+
+    def _put_spooled(self, key: str, parts: Iterable[Data]) -> str:
+        """By way of a file on this disk, which the filesystem sends as one upload."""
+        path = self._path(key)
+        with tempfile.NamedTemporaryFile(prefix="stager-") as spool:
+            for part in parts:
+                spool.write(part)
+            spool.flush()
+            with self._translated(key):
+                self._filesystem.put_file(spool.name, path)
         return self.head(key).etag
 
     def list(self, prefix: str = "") -> Iterator[ObjectInfo]:
@@ -142,11 +168,21 @@ class FsspecStore:
         if self.head(key).etag != if_match:
             raise PreconditionFailed(url=self._at(key))
 
-    def _short(self, key: str, start: int, end: int | None, came: int) -> StorageError:
+    def _rest(self, key: str, data: bytes, start: int, end: int | None) -> bytes:
+        """The range in what came, when that is the whole object or its open end; else an error.
+
+        Some servers answer a range with the whole, OSS one that it cannot satisfy.
+        """
         size = self.head(key).size
-        if end is None or end > size or start >= size:
-            return StorageError(url=self._at(key), reason=f"ends at byte {size}")
-        return StorageUnavailable(url=self._at(key), reason=f"only {came} bytes of a range came")
+        stop = size if end is None else end
+        if stop > size or start >= size:
+            raise StorageError(url=self._at(key), reason=f"ends at byte {size}")
+        if len(data) == size:
+            return data[start:stop]
+        if end is None and len(data) == size - start:
+            return data
+        reason = f"{len(data)} bytes came of a range of {stop - start}"
+        raise StorageUnavailable(url=self._at(key), reason=reason)
 
     def _make_folder(self, key: str) -> None:
         if self._has_folders:
@@ -180,12 +216,12 @@ class FsspecStore:
         if not key or key.endswith("/"):
             return None
         etag = facts.get("ETag") or facts.get("etag")
-        modified = facts.get("LastModified") or facts.get("mtime") or facts.get("created") or 0.0
-        if isinstance(modified, datetime):
-            modified = modified.timestamp()
+        modified = _moment(
+            facts.get("LastModified") or facts.get("mtime") or facts.get("created") or 0.0
+        )
         if not etag:
             etag = f"{modified}-{facts['size']}"
-        return ObjectInfo(key, int(facts["size"]), str(etag).strip('"'), float(modified))
+        return ObjectInfo(key, int(facts["size"]), str(etag).strip('"'), modified)
 
     @contextlib.contextmanager
     def _translated(self, key: str) -> Iterator[None]:
@@ -194,72 +230,18 @@ class FsspecStore:
         except StagerError:
             raise
         except Exception as problem:
-            raise _translate(problem, self._at(key)) from problem
+            raise translate(problem, self._at(key)) from problem
 
 
-def _translate(problem: Exception, url: str) -> StorageError:
-    """By type, and by the HTTP status that botocore keeps in the error it was made from."""
-    text = " ".join(str(problem).split())[:500] or type(problem).__name__
-    status = _status(problem)
-    if isinstance(problem, FileExistsError) or status == 412:
-        return PreconditionFailed(url=url)
-    if isinstance(problem, (FileNotFoundError, IsADirectoryError)) or status == 404:
-        return ObjectNotFound(url=url)
-    if isinstance(problem, PermissionError) or status in (401, 403):
-        return AccessDenied(url=url, reason=text)
-    refused = 400 <= status < 500 and status not in (408, 425, 429)
-    if refused or isinstance(problem, (ValueError, TypeError, NotImplementedError)):
-        return StorageError(url=url, reason=text)
-    return StorageUnavailable(url=url, reason=text)
-
-
-def _status(problem: BaseException | None) -> int:
-    """The HTTP status behind an error, 0 when there is none."""
-    while problem is not None:
-        response = getattr(problem, "response", None)
-        if isinstance(response, dict):
-            return int(response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
-        problem = problem.__cause__
-    return 0
-
-
-def open_fsspec(url: str, options: StorageOptions) -> FsspecStore:
-    """A store for any URL that fsspec knows; MissingExtra when its package is not installed."""
-    import fsspec
-
-    scheme = url.partition("://")[0]
+def _moment(value: Any) -> float:
+    """Seconds since the epoch, of a time as filesystems write it."""
+    if isinstance(value, datetime):
+        return value.timestamp()
+    if not isinstance(value, str):
+        return float(value)
     try:
-        filesystem, root = fsspec.core.url_to_fs(url, **_arguments(scheme, options))
-    except ImportError as problem:
-        package, extra = EXTRAS.get(scheme, (str(problem), "all"))
-        raise MissingExtra(purpose=f"{scheme}://", package=package, extra=extra) from problem
-    except ValueError as problem:
-        if scheme in EXTRAS and "Protocol not known" in str(problem):
-            package, extra = EXTRAS[scheme]
-            raise MissingExtra(purpose=f"{scheme}://", package=package, extra=extra) from problem
-        raise UsageError(reason=f"{url}: {problem}") from problem
-    return FsspecStore(filesystem, url, root.rstrip("/"), scheme)
+        return datetime.fromisoformat(value).timestamp()
+    except ValueError:
+        from email.utils import parsedate_to_datetime
 
-
-def _arguments(scheme: str, options: StorageOptions) -> dict[str, Any]:
-    keys = (
-        options.access_key_id,
-        options.secret_access_key.reveal(),
-        options.session_token.reveal(),
-    )
-    if scheme in ("s3", "s3a"):
-        given: dict[str, Any] = dict(zip(("key", "secret", "token"), keys, strict=True))
-        given["endpoint_url"] = options.endpoint
-        given["client_kwargs"] = {"region_name": options.region or "us-east-1"}
-        given["config_kwargs"] = {
-            "s3": {"addressing_style": options.addressing},
-            "request_checksum_calculation": "when_required",
-            "response_checksum_validation": "when_required",
-        }
-        given["skip_instance_cache"] = True
-        return {name: value for name, value in given.items() if value}
-    if scheme == "oss":
-        given = dict(zip(("key", "secret", "token"), keys, strict=True))
-        given["endpoint"] = options.endpoint
-        return {name: value for name, value in given.items() if value}
-    return {}
+        return parsedate_to_datetime(value).timestamp()  # cosfs: as the HTTP header has it

@@ -1,9 +1,9 @@
-"""S3 and everything that speaks its dialect, and process memory, through obstore.
+"""S3 and its dialects, Google, Azure, and process memory, through obstore.
 
 obstore is the Apache Arrow object_store crate for Python: it releases the GIL while bytes
 move and signs its own requests. Its built-in retries are switched off; `resilient.py` is
-the one place that retries. Its only time limit here is one between two reads that make no
-progress, so a slow link never fails for being slow.
+the one place that retries. What its clients are told is in `clients.py`, what their failures
+mean in `obstore_errors.py`.
 """
 
 from __future__ import annotations
@@ -11,36 +11,29 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Iterable, Iterator
-from datetime import timedelta
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import obstore
 from obstore import exceptions as foreign
-from obstore.store import MemoryStore, S3Store
 
-from stager.errors import (
-    AccessDenied,
-    ObjectNotFound,
-    ObjectUnaddressable,
-    PreconditionFailed,
-    StorageError,
-    StorageUnavailable,
-)
+from stager.errors import ObjectNotFound, StorageError, StorageUnavailable
+from stager.storage.clients import Clients, memory
+from stager.storage.obstore_errors import translate
 from stager.storage.store import Capabilities, Data, ObjectInfo, check_key, check_range
-
-if TYPE_CHECKING:
-    from stager.storage.options import StorageOptions
 
 PART_BYTES = 16 * 1024 * 1024
 PARTS_AT_ONCE = 4
 LIST_PAGE = 1000
+CHUNK_BYTES = 1024 * 1024
 
-_HOW_TO_SIGN = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
-_DENIED = re.compile(
-    r"<Code>(AccessDenied|InvalidAccessKeyId|SignatureDoesNotMatch|ExpiredToken)</Code>"
-)
-_REFUSED = re.compile(r"(?:status|status code)[: ]+(4\d\d)")
-_ALWAYS_TRANSIENT = ("408", "425", "429")
+# How create() asks a store not to overwrite: If-None-Match, a header of the vendor's that the
+# client adds, or not at all.
+CONDITION, HEADER, NOTHING = "if-none-match", "header", "nothing"
+
+# What obstore says of a 200 where it asked for a range.
+_WHOLE_CAME = re.compile(r"non-partial response when range requested", re.IGNORECASE)
+
+EVERYTHING = Capabilities()
 
 
 class _Place(NamedTuple):
@@ -58,13 +51,20 @@ class _Place(NamedTuple):
 
 
 class ObstoreStore:
-    """ObjectStore over an obstore client; `prefix` without slashes at its ends."""
+    """ObjectStore over obstore clients; `prefix` without slashes at its ends."""
 
-    capabilities = Capabilities()
-
-    def __init__(self, client: Any, url: str, prefix: str) -> None:
+    def __init__(
+        self,
+        clients: Clients,
+        url: str,
+        prefix: str,
+        capabilities: Capabilities = EVERYTHING,
+        creating: str = CONDITION,
+    ) -> None:
         self.url = url
-        self._client = client
+        self.capabilities = capabilities
+        self._clients = clients
+        self._creating = creating
         self._place = _Place(url, prefix)
 
     def get(self, key: str, start: int = 0, end: int | None = None, if_match: str = "") -> Data:
@@ -77,8 +77,14 @@ class ObstoreStore:
             options["range"] = {"offset": start}
         if if_match:
             options["if_match"] = f'"{if_match}"'
+        path = self._place.path(key)
         with self._translated(key):
-            found = obstore.get(self._client, self._place.path(key), options=cast("Any", options))
+            try:
+                found = obstore.get(self._clients.reading, path, options=cast("Any", options))
+            except foreign.BaseError as problem:
+                if not (options.pop("range", None) and _WHOLE_CAME.search(str(problem))):
+                    raise
+                return self._cut(path, start, end, options)
             data = memoryview(found.buffer())
         if end is not None and len(data) != end - start:
             raise self._short(key, end, len(data), found.meta["size"])
@@ -87,7 +93,7 @@ class ObstoreStore:
     def head(self, key: str) -> ObjectInfo:
         """See ObjectStore.head."""
         with self._translated(key):
-            return self._info(obstore.head(self._client, self._place.path(key)))
+            return self._info(obstore.head(self._clients.reading, self._place.path(key)))
 
     def put(self, key: str, data: Data) -> str:
         """See ObjectStore.put."""
@@ -99,10 +105,11 @@ class ObstoreStore:
 
     def put_stream(self, key: str, parts: Iterable[Data]) -> str:
         """See ObjectStore.put_stream."""
-        with self._translated(key):
+        path = self._place.path(key)
+        with self._translated(key), self._clients.writing(PART_BYTES * PARTS_AT_ONCE) as client:
             result = obstore.put(
-                self._client,
-                self._place.path(key),
+                client,
+                path,
                 iter(parts),
                 use_multipart=True,
                 chunk_size=PART_BYTES,
@@ -119,11 +126,13 @@ class ObstoreStore:
         folder, _, start = prefix.rpartition("/")
         path = self._place.path(folder) if folder else self._place.prefix
         with self._translated(prefix):
-            pages = obstore.list(self._client, prefix=path or None, chunk_size=LIST_PAGE)
+            pages = obstore.list(self._clients.reading, prefix=path or None, chunk_size=LIST_PAGE)
             for page in pages:
                 for meta in page:
                     info = self._info(meta)
                     if start and not info.key.startswith(prefix):
+                        continue
+                    if not info.key and not info.size:  # the placeholder of the store's own root
                         continue
                     if info.size or self._exists(info.key):
                         yield info
@@ -137,13 +146,35 @@ class ObstoreStore:
         paths = [self._place.path(key) for key in keys]
         with self._translated(""), contextlib.suppress(FileNotFoundError):
             if paths:
-                obstore.delete(self._client, paths)
+                obstore.delete(self._clients.reading, paths)
 
     def _put(self, key: str, data: Data, mode: Any) -> str:
-        with self._translated(key):
-            path = self._place.path(key)
-            result = obstore.put(self._client, path, data, mode=mode, use_multipart=False)
+        path = self._place.path(key)
+        creating = self._creating if mode == "create" else ""
+        with (
+            self._translated(key),
+            self._clients.writing(len(data), creating == HEADER) as client,
+        ):
+            mode = "create" if creating == CONDITION else "overwrite"
+            result = obstore.put(client, path, data, mode=mode, use_multipart=False)
         return _bare(result["e_tag"])
+
+    def _cut(self, path: str, start: int, end: int | None, options: dict[str, Any]) -> Data:
+        """The range out of a body that came whole; read past in chunks, never held."""
+        found = obstore.get(self._clients.reading, path, options=cast("Any", options))
+        size = found.meta["size"]
+        stop = size if end is None else end
+        if stop > size or start > size:
+            raise StorageError(url=self._at(self._place.key(path)), reason=f"ends at byte {size}")
+        kept = bytearray()
+        offset = 0
+        for chunk in found.stream(min_chunk_size=CHUNK_BYTES):
+            piece = memoryview(chunk)
+            kept += piece[max(0, start - offset) : max(0, stop - offset)]
+            offset += len(piece)
+            if offset >= stop:
+                return kept
+        raise self._short(self._place.key(path), stop, len(kept), size)
 
     def _exists(self, key: str) -> bool:
         try:
@@ -171,66 +202,13 @@ class ObstoreStore:
         try:
             yield
         except (foreign.BaseError, FileNotFoundError, OSError, ValueError) as problem:
-            raise _translate(problem, self._at(key)) from problem
+            raise translate(problem, self._at(key)) from problem
 
 
 def _bare(etag: str | None) -> str:
     return (etag or "").strip('"')
 
 
-def _translate(problem: Exception, url: str) -> StorageError:
-    whole = " ".join(str(problem).split())
-    text = whole[:500]
-    match problem:
-        case FileNotFoundError():
-            return ObjectNotFound(url=url)
-        case foreign.AlreadyExistsError() | foreign.PreconditionError():
-            return PreconditionFailed(url=url)
-        case foreign.PermissionDeniedError() | foreign.UnauthenticatedError():
-            return AccessDenied(url=url, reason=text)
-        case foreign.InvalidPathError():
-            return ObjectUnaddressable(url=url, reason=text)
-    if "169.254.169.254" in whole:  # the last place where obstore looks for credentials
-        return AccessDenied(url=url, reason="no credentials found", hint=_HOW_TO_SIGN)
-    if _DENIED.search(whole):
-        return AccessDenied(url=url, reason=text)
-    if "Could not parse path" in whole:
-        return ObjectUnaddressable(url=url, reason=text)
-    refused = _REFUSED.search(whole)
-    status = refused[1] if refused else ""
-    if status == "416" or "Invalid range" in whole:
-        return StorageError(url=url, reason="the range lies past the end of the object")
-    if (status and status not in _ALWAYS_TRANSIENT) or isinstance(problem, ValueError):
-        return StorageError(url=url, reason=text)
-    return StorageUnavailable(url=url, reason=text)
-
-
-def open_s3(bucket: str, prefix: str, url: str, options: StorageOptions) -> ObstoreStore:
-    """A store below `s3://bucket/prefix` with the endpoint and keys of `options`."""
-    stall = timedelta(seconds=options.stall_seconds)
-    config: dict[str, Any] = {
-        "endpoint": options.endpoint,
-        "region": options.region or "us-east-1",
-        "access_key_id": options.access_key_id,
-        "secret_access_key": options.secret_access_key.reveal(),
-        "session_token": options.session_token.reveal(),
-    }
-    given = {key: value for key, value in config.items() if value}
-    client = S3Store(
-        bucket,
-        **given,
-        virtual_hosted_style_request=options.addressing == "virtual",
-        client_options={
-            "allow_http": True,
-            "timeout": timedelta(days=7),
-            "read_timeout": stall,
-            "connect_timeout": min(stall, timedelta(seconds=10)),
-        },
-        retry_config={"max_retries": 0, "retry_timeout": timedelta(seconds=1)},
-    )
-    return ObstoreStore(client, url, prefix)
-
-
 def open_memory(url: str) -> ObstoreStore:
     """A store that lives as long as the object; for tests and trials."""
-    return ObstoreStore(MemoryStore(), url, "")
+    return ObstoreStore(memory(), url, "")

@@ -2,31 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from stager.errors import ConfigError
+from stager.storage.credentials.values import CredentialOptions
 
 TRANSPORTS = ("auto", "fsspec")
-ADDRESSINGS = ("path", "virtual")
-
-
-class Secret:
-    """Text that never shows itself: `str` and `repr` are `***`; `reveal` gives the value."""
-
-    __slots__ = ("_value",)
-
-    def __init__(self, value: str = "") -> None:
-        self._value = value
-
-    def __repr__(self) -> str:
-        return "***" if self._value else "''"
-
-    def __bool__(self) -> bool:
-        return bool(self._value)
-
-    def reveal(self) -> str:
-        """The value itself, for the one who signs."""
-        return self._value
+ADDRESSINGS = ("auto", "path", "virtual", "cname")
+NETWORKS = ("public", "internal", "accelerate")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,21 +19,27 @@ class StorageOptions:
 
     endpoint: str = ""
     region: str = ""
-    addressing: str = "path"
-    access_key_id: str = ""
-    secret_access_key: Secret = field(default_factory=Secret)
-    session_token: Secret = field(default_factory=Secret)
+    addressing: str = "auto"
+    network: str = "public"  # which of a vendor's endpoints, where only the region is told
+    anonymous: bool = False  # unsigned requests, for public buckets
     transport: str = "auto"
     stall_seconds: float = 30.0  # without one byte of progress
     attempts: int = 6
-    requests_at_once: int = 32
+    requests_at_once: int = 64
+    places: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    credentials: CredentialOptions = field(default_factory=CredentialOptions)
+
+    def place(self, vendor: str) -> tuple[str, str]:
+        """Endpoint and region for a vendor: settings first, then the vendor's own variables."""
+        endpoint, region = self.places.get(vendor, ("", ""))
+        return self.endpoint or endpoint, self.region or region
 
     def validate(self) -> None:
         """ConfigError for a value that cannot work."""
-        if self.transport not in TRANSPORTS:
-            raise ConfigError(key="transport", reason=f"one of {', '.join(TRANSPORTS)}")
-        if self.addressing not in ADDRESSINGS:
-            raise ConfigError(key="addressing", reason=f"one of {', '.join(ADDRESSINGS)}")
+        known = {"transport": TRANSPORTS, "addressing": ADDRESSINGS, "network": NETWORKS}
+        for name, values in known.items():
+            if getattr(self, name) not in values:
+                raise ConfigError(key=name, reason=f"one of {', '.join(values)}")
         for name in ("stall_seconds", "attempts", "requests_at_once"):
             if not getattr(self, name) > 0:  # NaN is not above 0 either
                 raise ConfigError(key=name, reason="must be above 0")

@@ -1,18 +1,18 @@
-"""Wrappers that add one behaviour each to any store: counting, limiting, retrying.
+"""Wrappers that add one behaviour each to any store: counting and retrying.
 
-Stacked in one place, connect.py: Retrying(Limited(Counted(store))). So a retry waits
+Stacked in one place, connect.py: Retrying(Adaptive(Counted(store))). So a retry waits
 without holding a slot, and every attempt on the wire is counted.
 """
 
 from __future__ import annotations
 
 import random
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from typing import TypeVar
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
 
-from stager.errors import PreconditionFailed, StagerError
+from stager.errors import CredentialsExpired, PreconditionFailed, StagerError
 from stager.events import Listener, Requested, Retried
 from stager.storage.store import Data, ObjectInfo, ObjectStore
 
@@ -21,6 +21,8 @@ T = TypeVar("T")
 FIRST_DELAY = 0.1
 LONGEST_DELAY = 15.0
 PAGE = 1000
+RENEWALS = 3  # of one request: a long transfer may outlive its token more than once
+AFTER_RENEWAL = 0.2  # seconds; obstore asks for credentials at most every 0.1 s
 
 
 class Wrapper:
@@ -105,21 +107,23 @@ class Counted(Wrapper):
             yield part
 
 
-class Limited(Wrapper):
-    """At most `at_once` requests in flight, whoever asks."""
+class Renewal(Protocol):
+    """What Retrying needs of whoever holds the credentials."""
 
-    def __init__(self, inner: ObjectStore, at_once: int) -> None:
-        super().__init__(inner)
-        self._slots = threading.BoundedSemaphore(at_once)
+    def current(self) -> object:
+        """The credentials in use; AccessDenied when there are none."""
+        ...
 
-    def around(self, kind: str, key: str, call: Callable[[], T], sent: int = 0) -> T:
-        """Waits for a slot."""
-        with self._slots:
-            return call()
+    def renew(self, than: Any) -> bool:
+        """Looks for newer ones than those; whether they differ."""
+        ...
 
 
 class Retrying(Wrapper):
     """Tries again what is transient, with full-jitter backoff; everything else stops at once.
+
+    Credentials that the store calls expired are renewed, and the request is made again with
+    the new ones; when none are found that differ, the failure stands, for all that wait.
 
     A create-only write whose answer was lost may have happened: on PreconditionFailed after
     a retry the object is read back, and content equal to ours counts as success.
@@ -131,24 +135,23 @@ class Retrying(Wrapper):
         attempts: int,
         listener: Listener,
         sleep: Callable[[float], None] = time.sleep,
+        renewal: Renewal | None = None,
     ) -> None:
         super().__init__(inner)
         self._attempts = attempts
         self._listener = listener
         self._sleep = sleep
+        self._renewal = renewal
 
     def around(self, kind: str, key: str, call: Callable[[], T], sent: int = 0) -> T:
         """Up to `attempts` tries."""
-        for attempt in range(1, self._attempts + 1):
+        tries = self._tries(kind, key)
+        while True:
+            used = self._credentials()
             try:
                 return call()
             except StagerError as problem:
-                if not problem.transient or attempt == self._attempts:
-                    raise
-                delay = min(LONGEST_DELAY, FIRST_DELAY * 2**attempt) * random.random()
-                self._listener(Retried(kind, key, attempt, delay, str(problem)))
-                self._sleep(delay)
-        raise AssertionError("unreachable: the last attempt returns or raises")
+                tries.failed(problem, used)
 
     def create(self, key: str, data: Data) -> str:
         """See ObjectStore.create, and the class docstring for a lost answer."""
@@ -169,7 +172,9 @@ class Retrying(Wrapper):
     def list(self, prefix: str = "") -> Iterator[ObjectInfo]:
         """A listing that breaks is begun again; keys that were given are not given twice."""
         given: set[str] = set()
-        for attempt in range(1, self._attempts + 1):
+        tries = self._tries("list", prefix)
+        while True:
+            used = self._credentials()
             try:
                 for info in self.inner.list(prefix):
                     if info.key not in given:
@@ -177,16 +182,48 @@ class Retrying(Wrapper):
                         yield info
                 return
             except StagerError as problem:
-                if not problem.transient or attempt == self._attempts:
-                    raise
-                self._listener(Retried("list", prefix, attempt, FIRST_DELAY, str(problem)))
-                self._sleep(FIRST_DELAY * 2**attempt * random.random())
+                tries.failed(problem, used)
 
     def put_stream(self, key: str, parts: Iterable[Data]) -> str:
         """Parts that can be iterated again are sent again; an iterator has one try."""
         if isinstance(parts, Iterator):
             return self.inner.put_stream(key, parts)
         return self.around("put", key, lambda: self.inner.put_stream(key, iter(parts)))
+
+    def _credentials(self) -> object:
+        return self._renewal.current() if self._renewal else None
+
+    def _tries(self, kind: str, key: str) -> _Tries:
+        return _Tries(self._attempts, self._sleep, self._renewal, self._listener, (kind, key))
+
+
+@dataclass(slots=True)
+class _Tries:
+    """How often one request failed, and whether it may be made again."""
+
+    attempts: int
+    sleep: Callable[[float], None]
+    renewal: Renewal | None
+    listener: Listener
+    request: tuple[str, str]
+    made: int = 0
+    renewed: int = 0
+
+    def failed(self, problem: StagerError, used: object) -> None:
+        """Waits until the next try; raises `problem` when there is none."""
+        if isinstance(problem, CredentialsExpired):
+            self.renewed += 1
+            newer = self.renewal is not None and self.renewal.renew(used)
+            if not newer or self.renewed > RENEWALS:
+                raise problem
+            delay = AFTER_RENEWAL
+        else:
+            self.made += 1
+            if not problem.transient or self.made >= self.attempts:
+                raise problem
+            delay = min(LONGEST_DELAY, FIRST_DELAY * 2**self.made) * random.random()
+        self.listener(Retried(*self.request, self.made + self.renewed, delay, str(problem)))
+        self.sleep(delay)
 
 
 _BUFFERS = (bytes, bytearray, memoryview)

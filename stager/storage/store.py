@@ -31,6 +31,8 @@ class Capabilities(NamedTuple):
 
     create_only: bool = True  # create() is atomic at the store (see create_only.py)
     if_match: bool = True  # get(if_match=...) is checked by the store itself
+    etags: bool = True  # other content has another ETag, always
+    limits: tuple[str, ...] = ()  # what else it cannot do, each a clause for the user
 
 
 class ObjectStore(Protocol):

@@ -12,13 +12,15 @@ PROCESSORS = len(os.sched_getaffinity(0))
 
 @dataclass(frozen=True, slots=True)
 class TransferOptions:
-    """Threads that move bytes, threads that compress, uploads in flight.
+    """Threads that move bytes at most, threads that compress, uploads in flight.
+
+    How many of the connections are used is found while running (storage/adaptive.py).
 
     An upload holds a pack of 24 MiB twice, an encoder a few frames; the defaults keep a
     push under 400 MB on two processors and grow to 4 uploads and 8 encoders.
     """
 
-    connections: int = 8
+    connections: int = min(64, max(16, 4 * PROCESSORS))
     encoders: int = min(8, PROCESSORS)
     uploads: int = min(4, 1 + PROCESSORS // 2)
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from stager.model.placement import Placement
 
-RANGE_BYTES = 16 * 1024 * 1024
+RANGE_BYTES = 8 * 1024 * 1024
 GAP_BYTES = 128 * 1024
 
 

@@ -8,7 +8,7 @@ from botocore.config import Config
 
 from stager.errors import ObjectNotFound, ObjectUnaddressable
 from stager.storage.connect import connect
-from stager.storage.options import Secret, StorageOptions
+from stager.storage.options import StorageOptions
 from stager.storage.store import ObjectStore
 from tests.support.s3_server import S3Server
 
@@ -30,8 +30,7 @@ def found(request: pytest.FixtureRequest, s3_server: S3Server, bucket: str) -> O
         client.put_object(Bucket=bucket, Key=key, Body=data)
     options = StorageOptions(
         endpoint=s3_server.endpoint,
-        access_key_id=s3_server.access_key,
-        secret_access_key=Secret(s3_server.secret_key),
+        credentials=s3_server.credentials(),
         transport=request.param,
         attempts=1,
     )
@@ -52,6 +51,17 @@ def test_T17_T20_a_placeholder_is_itself_or_left_out(found: ObjectStore) -> None
             continue
         assert size == len(PLACEHOLDERS[key])
         assert bytes(found.get(key)) == PLACEHOLDERS[key]
+
+
+def test_T17_a_console_s_folder_may_be_the_store_s_root(
+    s3_server: S3Server, bucket: str, found: ObjectStore
+) -> None:
+    for transport in ("auto", "fsspec"):
+        options = StorageOptions(
+            endpoint=s3_server.endpoint, credentials=s3_server.credentials(), transport=transport
+        )
+        assert [info.key for info in connect(f"s3://{bucket}/data", options).list()] == ["x"]
+        assert list(connect(f"s3://{bucket}/empty", options).list()) == []
 
 
 def test_T19_a_placeholder_is_no_object_of_its_shorter_name(found: ObjectStore) -> None:

@@ -104,7 +104,7 @@ def test_T31_a_read_is_pinned_to_one_etag(store: ObjectStore) -> None:
     etag = store.put("object", b"first")
     assert bytes(store.get("object", if_match=etag)) == b"first"
     assert bytes(store.get("object", 1, 3, if_match=etag)) == b"ir"
-    store.put("object", b"other")
+    store.put("object", b"other" if store.capabilities.etags else b"longer")
     for start, end in ((0, None), (1, 3)):
         with pytest.raises(PreconditionFailed):
             store.get("object", start, end, if_match=etag)

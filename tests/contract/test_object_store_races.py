@@ -7,9 +7,14 @@ from collections.abc import Callable
 
 import pytest
 
-from stager.errors import PreconditionFailed
+from stager.catalog import tags
+from stager.catalog.remote import open_for_writing
+from stager.catalog.tags import TagMovement
+from stager.errors import PreconditionFailed, TagMoved
+from stager.events import Event, Warned
 from stager.storage.create_only import NonceCreate
 from stager.storage.store import ObjectStore
+from tests.contract.stores import RACERS, Place
 from tests.contract.test_object_store import keys
 
 THREADS = 12
@@ -77,3 +82,43 @@ def test_many_writers_of_many_keys(store: ObjectStore) -> None:
     assert at_once(works) == []
     assert len(keys(store)) == 40
     assert bytes(store.get("folder-3/5")) == b"5 3"
+
+
+@pytest.mark.parametrize("name", RACERS)
+def test_T50_T51_T70_one_of_many_writers_gets_the_number(place: Place, name: str) -> None:
+    store = RACERS[name](place)
+    warned: list[Event] = []
+    remote = open_for_writing(store, warned.append)
+    won: list[bytes] = []
+
+    def create(content: bytes) -> None:
+        remote.create("datasets/a/versions/v4.json", content)
+        won.append(content)
+
+    contents = [f"writer {number}".encode() * 100 for number in range(THREADS)]
+    failures = at_once([lambda content=content: create(content) for content in contents])
+    assert len(won) == 1
+    assert {type(failure) for failure in failures} == {PreconditionFailed}
+    assert bytes(store.get("datasets/a/versions/v4.json")) == won[0]
+    with pytest.raises(PreconditionFailed):  # and later comers neither
+        remote.create("datasets/a/versions/v4.json", b"late")
+    promised = name in ("oss", "oss-versioned", "moto")
+    assert [type(event) for event in warned] == ([] if promised else [Warned])
+    assert [info.key for info in store.list()] == ["datasets/a/versions/v4.json", "stager.json"]
+
+
+@pytest.mark.parametrize("name", ["oss", "cos"])
+def test_T50_one_of_many_movers_of_a_tag_is_not_told_otherwise(place: Place, name: str) -> None:
+    remote = open_for_writing(RACERS[name](place), lambda event: None)
+    moved: list[str] = []
+
+    def move(version: str) -> None:
+        tags.move(remote, "a", "prod", TagMovement(version, "2026-12-01T00:00:00Z", version))
+        moved.append(version)
+
+    works = [lambda number=number: move(f"v{number}") for number in range(1, THREADS)]
+    failures = at_once(works)
+    assert {type(failure) for failure in failures} <= {TagMoved}
+    assert moved  # those who looked after a move was done moved it on
+    assert len(list(remote.list("datasets/a/tags/"))) == len(moved)
+    assert tags.read(remote, "a", "prod") in moved

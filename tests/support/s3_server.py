@@ -19,6 +19,8 @@ from datetime import UTC, datetime
 from http import HTTPStatus
 from pathlib import Path
 
+from stager.storage.credentials.values import CredentialOptions
+from stager.storage.secret import Secret
 from tests.support.processes import (
     LOOPBACK,
     ServerFailed,
@@ -60,6 +62,12 @@ class S3Server:
             "AWS_ENDPOINT_URL": self.endpoint,
             "AWS_ALLOW_HTTP": "true",
         }
+
+    def credentials(self) -> CredentialOptions:
+        """The same keys, for stager's own options."""
+        return CredentialOptions(
+            access_key_id=self.access_key, secret_access_key=Secret(self.secret_key)
+        )
 
     def make_bucket(self, name: str, *, encrypted: bool = False) -> str:
         """Create the bucket, or keep the one that exists, and return its name.

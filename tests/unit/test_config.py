@@ -79,11 +79,27 @@ def test_what_aws_tools_read_is_read_where_nothing_else_is_said(
         "AWS_SESSION_TOKEN": "t0k3n-value",
     }
     storage = loaded(folder, environ).storage
-    assert (storage.endpoint, storage.region) == ("http://s3", "default")
-    assert storage.access_key_id == "id"
-    assert storage.secret_access_key.reveal() == "s3cr3t-value"
-    assert storage.session_token.reveal() == "t0k3n-value"
-    assert loaded(folder, environ, 'endpoint = "http://file"').storage.endpoint == "http://file"
+    assert storage.place("aws") == ("http://s3", "default")
+    assert storage.place("oss") == ("", "")
+    assert storage.credentials.environ["AWS_SECRET_ACCESS_KEY"] == "s3cr3t-value"
+    assert "HOME" not in storage.credentials.environ
+    said = loaded(folder, environ, 'endpoint = "http://file"').storage
+    assert said.place("aws") == ("http://file", "default")
+
+
+@pytest.mark.parametrize(
+    ("vendor", "environ"),
+    [
+        ("oss", {"OSS_ENDPOINT": "oss-cn-x.aliyuncs.com", "OSS_REGION": "cn-x"}),
+        ("cos", {"COS_ENDPOINT": "oss-cn-x.aliyuncs.com", "TENCENTCLOUD_REGION": "cn-x"}),
+    ],
+)
+def test_what_a_vendor_s_tools_read_holds_for_that_vendor(
+    folder: Path, home: dict[str, str], vendor: str, environ: dict[str, str]
+) -> None:
+    storage = loaded(folder, home | environ).storage
+    assert storage.place(vendor) == ("oss-cn-x.aliyuncs.com", "cn-x")
+    assert storage.place("aws") == ("", "")
 
 
 def test_no_secret_is_shown(folder: Path, home: dict[str, str]) -> None:
@@ -212,7 +228,7 @@ def test_a_bad_size_is_named_with_where_it_stands(
 def test_an_empty_variable_says_nothing(folder: Path, home: dict[str, str]) -> None:
     environ = home | {"STAGER_REMOTE": "", "AWS_REGION": "", "AWS_DEFAULT_REGION": "r"}
     found = loaded(folder, environ, 'remote = "s3://file"')
-    assert (found.remote, found.storage.region) == ("s3://file", "r")
+    assert (found.remote, found.storage.place("aws")) == ("s3://file", ("", "r"))
 
 
 def test_every_setting_is_named_in_the_docstring() -> None:
@@ -235,3 +251,32 @@ print(config.load({}, {"HOME": "/"}, __import__("pathlib").Path("/")).author)
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip()
+
+
+def test_a_profile_and_a_home_reach_those_who_look_for_credentials(
+    folder: Path, home: dict[str, str]
+) -> None:
+    found = loaded(folder, home | {"HOME": str(folder)}, 'profile = "work"')
+    assert found.storage.credentials.profile == "work"
+    assert found.storage.credentials.home == folder
+    assert found.origins["profile"] == str(folder / "stager.toml")
+    named = loaded(folder, home | {"STAGER_PROFILE": "other"}, 'profile = "work"')
+    assert named.storage.credentials.profile == "other"
+
+
+def test_who_has_no_home_has_settings_all_the_same(
+    folder: Path, home: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def nobody() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", nobody)
+    assert loaded(folder, home).storage.credentials.home == Path("/")
+    assert config.config_home({}) == Path("/.config/stager")
+
+
+@pytest.mark.parametrize("key", config.KEYS)
+def test_every_setting_has_a_value_to_show(folder: Path, home: dict[str, str], key: str) -> None:
+    found = loaded(folder, home, 'remote = "s3://b"\ncache = "/c"\nprofile = "p"')
+    given = {"remote": "s3://b", "cache": "/c", "profile": "p"}
+    assert found.value(key) == given.get(key, found.value(key))

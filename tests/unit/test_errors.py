@@ -12,6 +12,7 @@ from stager.errors import (
     DataError,
     DigestMismatch,
     StagerError,
+    StorageThrottled,
     StorageUnavailable,
     problems,
     tree,
@@ -54,7 +55,7 @@ def test_fields_fill_the_sentence_and_stay_readable() -> None:
 
 
 def test_only_an_unavailable_store_is_tried_again() -> None:
-    assert [kind for kind in tree() if kind.transient] == [StorageUnavailable]
+    assert {kind for kind in tree() if kind.transient} == {StorageUnavailable, StorageThrottled}
 
 
 def test_a_cancellation_passes_through_handlers_of_errors() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import os
 import signal
 import threading
@@ -9,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from stager.cache.locks import exclusive, holder_of
-from stager.errors import CacheBusy
+from stager.cache.locks import check, exclusive, holder_of
+from stager.errors import CacheBusy, CacheError
 from stager.events import Event, Waiting, ignore
 from tests.unit.cache.children import child_that
 
@@ -95,3 +97,20 @@ def test_a_lock_file_that_says_nothing_has_a_holder_all_the_same(tmp_path: Path)
     descriptor = os.open(path, os.O_RDONLY)
     assert holder_of(descriptor) == "another process"
     os.close(descriptor)
+
+
+def test_checking_leaves_nothing_behind(tmp_path: Path) -> None:
+    check(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_checking_says_what_is_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(CacheError, match="nothing can be written there"):
+        check(tmp_path / "absent")
+
+    def no_locks(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", no_locks)
+    with pytest.raises(CacheError, match="has no flock"):
+        check(tmp_path)

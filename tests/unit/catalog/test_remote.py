@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from stager.catalog.remote import open_for_reading, open_for_writing
+from stager.catalog.remote import facts, open_for_reading, open_for_writing
 from stager.errors import AccessDenied, ManifestInvalid
 from stager.events import Event, Warned
 from stager.model.layout import FORMAT_KEY
@@ -57,6 +57,12 @@ def test_two_first_writers_agree(memory: ObstoreStore) -> None:
             return super().create(key, data)  # type: ignore[arg-type]
 
     assert isinstance(open_for_writing(Late(memory), lambda event: None), NonceCreate)
+
+
+def test_what_a_remote_says_of_itself_can_be_asked(memory: ObstoreStore) -> None:
+    assert facts(memory) is None
+    open_for_writing(memory, pytest.fail)
+    assert facts(memory) == {"create_only": True, "format": 1}
 
 
 def test_an_empty_remote_can_be_read(memory: ObstoreStore) -> None:

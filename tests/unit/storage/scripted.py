@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
-from stager.errors import AccessDenied, StorageUnavailable
+from stager.errors import (
+    AccessDenied,
+    CredentialsExpired,
+    StorageThrottled,
+    StorageUnavailable,
+)
 from stager.storage.resilient import Wrapper
 from stager.storage.store import ObjectInfo, ObjectStore
 
@@ -13,7 +18,8 @@ T = TypeVar("T")
 
 
 class Scripted(Wrapper):
-    """`.` works, `T` fails before, `L` works but its answer is lost, `D` is denied.
+    """`.` works, `T` fails before, `L` works but its answer is lost, `D` is denied,
+    `S` is asked to slow down, `E` has credentials that are expired.
 
     A listing takes one letter for each object it would give, and breaks there on `T`.
     After the script everything works. `asked` holds (kind, key) of every request.
@@ -32,6 +38,10 @@ class Scripted(Wrapper):
             raise StorageUnavailable(url=f"{self.url}/{key}", reason="503 by script")
         if letter == "D":
             raise AccessDenied(url=f"{self.url}/{key}", reason="403 by script")
+        if letter == "S":
+            raise StorageThrottled(url=f"{self.url}/{key}", reason="SlowDown by script")
+        if letter == "E":
+            raise CredentialsExpired(url=f"{self.url}/{key}", reason="ExpiredToken by script")
         result = call()
         if letter == "L":
             raise StorageUnavailable(url=f"{self.url}/{key}", reason="connection reset by script")
@@ -41,8 +51,11 @@ class Scripted(Wrapper):
         """One letter of the script for each object."""
         self.asked.append(("list", prefix))
         for info in self.inner.list(prefix):
-            if self._next() == "T":
+            letter = self._next()
+            if letter == "T":
                 raise StorageUnavailable(url=self.url, reason="503 by script")
+            if letter == "E":
+                raise CredentialsExpired(url=self.url, reason="ExpiredToken by script")
             yield info
 
     def _next(self) -> str:

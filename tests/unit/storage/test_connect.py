@@ -8,14 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stager.errors import ConfigError, MissingExtra, UsageError
+from stager.errors import ConfigError, UsageError
 from stager.events import Event, Requested
-from stager.storage.connect import bare, connect, normalised, split
+from stager.storage.adaptive import Adaptive
+from stager.storage.connect import bare, connect, normalised, signer, split
 from stager.storage.fsspec_store import FsspecStore
 from stager.storage.local_store import LocalStore
 from stager.storage.obstore_store import ObstoreStore
 from stager.storage.options import StorageOptions
-from stager.storage.resilient import Counted, Limited, Retrying
+from stager.storage.oss_store import OssStore
+from stager.storage.resilient import Counted, Retrying
 
 OPTIONS = StorageOptions()
 
@@ -26,6 +28,7 @@ OPTIONS = StorageOptions()
         ("/data/remote", LocalStore),
         ("file:///data/remote", LocalStore),
         ("s3://bucket/team", ObstoreStore),
+        ("gs://bucket/team", ObstoreStore),
         ("memory://trial", ObstoreStore),
     ],
 )
@@ -41,7 +44,7 @@ def test_the_wrappers_are_stacked_so_that_a_retry_waits_without_a_slot(tmp_path:
     heard: list[Event] = []
     store = connect(str(tmp_path), OPTIONS, heard.append)
     assert isinstance(store, Retrying)
-    assert isinstance(store.inner, Limited)
+    assert isinstance(store.inner, Adaptive)
     assert isinstance(store.inner.inner, Counted)
     store.put("a", b"x")
     assert [type(event) for event in heard] == [Requested]
@@ -58,12 +61,25 @@ def test_a_url_that_cannot_be_one_is_refused(url: str) -> None:
         connect(url, OPTIONS)
 
 
-def test_a_missing_package_is_named_with_its_extra() -> None:
-    try:
-        import cosfs  # noqa: F401
-    except ImportError:
-        with pytest.raises(MissingExtra, match=r"stager\[cos\]"):
-            connect("cos://bucket", OPTIONS)
+def test_oss_without_its_sdk_promises_less(monkeypatch: pytest.MonkeyPatch) -> None:
+    options = StorageOptions(region="cn-x")
+    assert type(bare("oss://bucket", options)) is OssStore
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    poor = bare("oss://bucket", options)
+    assert type(poor) is ObstoreStore
+    assert not poor.capabilities.create_only
+    assert "alibabacloud-oss-v2" in poor.capabilities.limits[0]
+
+
+def test_cos_promises_less() -> None:
+    store = bare("cos://bucket-1250000000", StorageOptions(region="ap-x"))
+    assert not store.capabilities.create_only
+
+
+def test_public_buckets_are_asked_unsigned() -> None:
+    assert signer("s3://bucket", StorageOptions(anonymous=True)) is None
+    assert signer("s3://bucket", OPTIONS) is not None
+    assert signer("/data", OPTIONS) is None
 
 
 def test_one_name_of_process_memory_is_one_store() -> None:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-import threading
-
 import pytest
 
-from stager.errors import AccessDenied, ObjectNotFound, PreconditionFailed, StorageUnavailable
+from stager.errors import (
+    AccessDenied,
+    CredentialsExpired,
+    ObjectNotFound,
+    PreconditionFailed,
+    StorageUnavailable,
+)
 from stager.events import Event, Requested, Retried, ignore
 from stager.storage import resilient
 from stager.storage.obstore_store import open_memory
-from stager.storage.resilient import Counted, Limited, Retrying, Wrapper
+from stager.storage.resilient import Counted, Retrying, Wrapper
 from tests.unit.storage.scripted import Scripted
 
 
@@ -172,31 +176,65 @@ def test_a_listing_counts_its_pages() -> None:
     assert len(heard) == 3
 
 
-def test_no_more_requests_at_once_than_allowed() -> None:
-    inside, most = [0], [0]
-    guard, arrived = threading.Lock(), threading.Barrier(2)
-
-    class Watched(Wrapper):
-        def get(self, key: str, *_: object) -> bytes:  # type: ignore[override]
-            with guard:
-                inside[0] += 1
-                most[0] = max(most[0], inside[0])
-            arrived.wait(timeout=10)  # two are inside together, or this breaks
-            with guard:
-                inside[0] -= 1
-            return b""
-
-    store = Limited(Watched(open_memory("memory://limited")), at_once=2)
-    threads = [threading.Thread(target=store.get, args=("a",)) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert most == [2]
-
-
 def test_a_wrapper_tells_the_url_and_the_capabilities_of_what_it_wraps() -> None:
     memory = open_memory("memory://wrapped")
-    wrapped = Retrying(Limited(Counted(memory, ignore), 3), 3, ignore)
+    wrapped = Retrying(Counted(memory, ignore), 3, ignore)
     assert wrapped.url == "memory://wrapped"
     assert wrapped.capabilities is memory.capabilities
+
+
+class Keys:
+    """Credentials that are renewed a number of times."""
+
+    def __init__(self, newer: int) -> None:
+        self.newer = newer
+        self.asked: list[object] = []
+        self.number = 0
+
+    def current(self) -> int:
+        return self.number
+
+    def renew(self, than: object) -> bool:
+        self.asked.append(than)
+        if self.number >= self.newer:
+            return False
+        self.number += 1
+        return True
+
+
+@pytest.mark.parametrize("script", ["E", "EE", "TE", "ET", "EEE"])
+def test_T58_a_token_that_expired_is_renewed_and_the_request_made_again(script: str) -> None:
+    keys, heard, waited = Keys(newer=9), [], []
+    scripted = Scripted(open_memory("memory://renewed"), script)
+    store = Retrying(scripted, 2, heard.append, waited.append, keys)
+    store.put("a", b"x")
+    assert keys.number == script.count("E")
+    assert len(heard) == len(script)
+
+
+def test_T59_a_token_that_stays_expired_stops_at_once() -> None:
+    keys, waited = Keys(newer=1), []
+    scripted = Scripted(open_memory("memory://expired"), "EEEE")
+    with pytest.raises(CredentialsExpired):
+        Retrying(scripted, 6, ignore, waited.append, keys).put("a", b"x")
+    assert len(scripted.asked) == 2
+    scripted = Scripted(open_memory("memory://expired"), "E")
+    with pytest.raises(CredentialsExpired):
+        Retrying(scripted, 6, ignore, waited.append).put("a", b"x")
+    assert len(scripted.asked) == 1
+
+
+def test_a_token_that_is_refused_however_new_is_not_renewed_for_ever() -> None:
+    keys = Keys(newer=1000)
+    scripted = Scripted(open_memory("memory://expired"), "E" * 1000)
+    with pytest.raises(CredentialsExpired):
+        Retrying(scripted, 6, ignore, lambda seconds: None, keys).get("a")
+    assert len(scripted.asked) == resilient.RENEWALS + 1
+
+
+def test_a_listing_goes_on_with_a_new_token() -> None:
+    memory = open_memory("memory://listed")
+    for name in "abc":
+        memory.put(name, b"x")
+    store = Retrying(Scripted(memory, ".E"), 2, ignore, lambda seconds: None, Keys(newer=1))
+    assert [info.key for info in store.list()] == ["a", "b", "c"]

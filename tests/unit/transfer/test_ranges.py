@@ -62,7 +62,7 @@ def test_neighbours_share_a_request_and_a_small_gap_is_read_through() -> None:
 
 def test_T36_the_work_is_spread_over_the_connections() -> None:
     placement = placement_of([[MiB] * 32])
-    assert len(ranges(placement, range(32), 1)) == 2
+    assert len(ranges(placement, range(32), 1)) == 4
     assert len(ranges(placement, range(32), 8)) == 8
     assert len(ranges(placement, range(32), 64)) == 32
 

@@ -1,0 +1,1 @@
+"""Who signs: where keys are looked for, and how they are kept fresh."""
