@@ -23,7 +23,6 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
 from stager.storage import connect
-from stager.storage.options import StorageOptions
 from stager.storage.resilient import Wrapper
 from stager.storage.store import Data, ObjectInfo, ObjectStore
 
@@ -135,12 +134,12 @@ def _failing(name: str) -> Strike:
 
 
 def _trap_storage(step: Countdown, before: bool) -> None:
-    bare = connect.bare
+    bare = connect._bare
 
-    def trapped(url: str, options: StorageOptions) -> ObjectStore:
-        return Deadly(bare(url, options), step, before)
+    def trapped(*arguments: Any) -> ObjectStore:
+        return Deadly(bare(*arguments), step, before)
 
-    connect.bare = trapped
+    connect._bare = trapped
 
 
 def _trap_disk(step: Countdown, folder: str) -> None:
