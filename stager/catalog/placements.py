@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import zstandard
 
+from stager.catalog import landed
+from stager.catalog.again import twice
 from stager.errors import DigestMismatch, ManifestInvalid
 from stager.model import holdings
 from stager.model import placement as placements
@@ -31,20 +33,28 @@ def pack(placement: Placement) -> tuple[bytes, PlacementKey]:
 def write(store: ObjectStore, placement: Placement) -> PlacementKey:
     """Stores a placement; safe to repeat, since equal placements have one key."""
     stored, key = pack(placement)
-    store.put(key.key, stored)
+    landed.put(store, key.key, stored)
     return key
 
 
 def read(store: ObjectStore, key: PlacementKey) -> tuple[Placement, Data]:
     """The placement, checked, and its stored bytes."""
-    stored = store.get(key.key, 0, key.stored)
-    return unpack(stored, key.key, key.raw), stored
+
+    def look() -> tuple[Placement, Data]:
+        stored = store.get(key.key, 0, key.stored)
+        return unpack(stored, key.key, key.raw), stored
+
+    return twice(look)
 
 
 def read_holdings(store: ObjectStore, key: PlacementKey) -> Holdings:
     """Which objects the placement refers to, checked as far as that goes."""
-    stored = store.get(key.key, 0, key.stored)
-    return holdings.decode(_decompressed(stored, key.key, key.raw), key.key)
+
+    def look() -> Holdings:
+        stored = store.get(key.key, 0, key.stored)
+        return holdings.decode(_decompressed(stored, key.key, key.raw), key.key)
+
+    return twice(look)
 
 
 def unpack(stored: Data, key: str, raw_size: int | None = None) -> Placement:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import zstandard
 
+from stager.catalog.again import twice
 from stager.errors import ManifestInvalid
 from stager.model import record_index
 from stager.model.layout import records_key
@@ -35,7 +36,7 @@ def read(store: ObjectStore, pack: str) -> list[tuple[int, Units]]:
     ObjectNotFound where none was written, ManifestInvalid for bytes that are none.
     """
     key = records_key(pack)
-    return list(_unpacked(store.read(key, MAX_RAW), f"{store.url}/{key}"))
+    return twice(lambda: list(_unpacked(store.read(key, MAX_RAW), f"{store.url}/{key}")))
 
 
 def _unpacked(stored: Data, where: str) -> Iterator[tuple[int, Units]]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import json
 
+from stager.catalog import landed
+from stager.catalog.again import twice
 from stager.errors import ManifestInvalid, ObjectNotFound, PreconditionFailed
 from stager.events import Listener, Warned
 from stager.model.layout import FORMAT_KEY
@@ -45,13 +47,17 @@ def open_for_writing(store: ObjectStore, listener: Listener) -> ObjectStore:
 def _begin(store: ObjectStore) -> dict[str, object]:
     known: dict[str, object] = {"format": FORMAT, "create_only": probe(store)}
     try:
-        store.create(FORMAT_KEY, json.dumps(known, sort_keys=True).encode())
+        landed.create(store, FORMAT_KEY, json.dumps(known, sort_keys=True).encode())
     except PreconditionFailed:
         return _facts(store)
     return known
 
 
 def _facts(store: ObjectStore) -> dict[str, object]:
+    return twice(lambda: _read_once(store))
+
+
+def _read_once(store: ObjectStore) -> dict[str, object]:
     where = f"{store.url}/{FORMAT_KEY}"
     try:
         known = json.loads(bytes(store.read(FORMAT_KEY, MAX_BYTES)))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 
+from stager.catalog import landed
 from stager.errors import IntegrityError, ObjectNotFound, PreconditionFailed
 from stager.model import layout
 from stager.model.version import MAX_RECORD_BYTES
@@ -22,14 +23,14 @@ def bury(store: ObjectStore, name: str, label: str, record: bytes, verified: byt
     """
     key = layout.removed_key(name, label)
     try:
-        store.create(key, record)
+        landed.create(store, key, record)
     except PreconditionFailed:
         if content(store, name, label) != record:
             reason = "another version of that label was removed before"
             raise IntegrityError(where=f"{name}@{label}", reason=reason) from None
-        store.put(key, record)
+        landed.put(store, key, record)
     if verified is not None:
-        store.put(layout.buried_key(name, label), verified)
+        landed.put(store, layout.buried_key(name, label), verified)
 
 
 def content(store: ObjectStore, name: str, label: str) -> bytes | None:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 
+from stager.catalog import landed
+from stager.catalog.again import twice
 from stager.errors import ManifestInvalid, PreconditionFailed, TagMoved, UsageError
 from stager.model import layout, names
 from stager.storage.store import ObjectStore
@@ -38,7 +40,7 @@ def move(store: ObjectStore, name: str, tag: str, movement: TagMovement) -> None
     sequence = _highest(store, name, tag) + 1
     data = json.dumps(asdict(movement), sort_keys=True, ensure_ascii=False).encode()
     try:
-        store.create(layout.tag_key(name, tag, sequence), data)
+        landed.create(store, layout.tag_key(name, tag, sequence), data)
     except PreconditionFailed as problem:
         raise TagMoved(reference=f"{name}@{tag}") from problem
 
@@ -62,6 +64,10 @@ def _highest(store: ObjectStore, name: str, tag: str) -> int:
 def read_movement(store: ObjectStore, name: str, tag: str, sequence: int) -> TagMovement:
     """One movement of a tag; ManifestInvalid when it is none."""
     key = layout.tag_key(name, tag, sequence)
+    return twice(lambda: _read_once(store, key))
+
+
+def _read_once(store: ObjectStore, key: str) -> TagMovement:
     data = bytes(store.read(key, MAX_TAG_BYTES))
     try:
         movement = TagMovement(**json.loads(data))

@@ -6,7 +6,8 @@ import contextlib
 from collections.abc import Callable
 from dataclasses import replace
 
-from stager.catalog import removed, tags
+from stager.catalog import landed, removed, tags
+from stager.catalog.again import twice
 from stager.errors import (
     IntegrityError,
     ManifestInvalid,
@@ -39,7 +40,7 @@ def confirm(store: ObjectStore, record: VersionRecord) -> None:
     """Leaves the digests found by a first pull for everybody; they must agree."""
     key = layout.verified_key(record.name, record.version)
     try:
-        store.create(key, record.encode())
+        landed.create(store, key, record.encode())
     except PreconditionFailed:
         other = read_at(store, key, record.name, record.version)
         if other.tree != record.tree:
@@ -49,6 +50,10 @@ def confirm(store: ObjectStore, record: VersionRecord) -> None:
 
 def read_at(store: ObjectStore, key: str, name: str, label: str) -> VersionRecord:
     """The record at a key, which must be one of this version; ObjectNotFound without one."""
+    return twice(lambda: _read_once(store, key, name, label))
+
+
+def _read_once(store: ObjectStore, key: str, name: str, label: str) -> VersionRecord:
     data = store.read(key, MAX_RECORD_BYTES)
     record = version.decode(bytes(data), f"{store.url}/{key}")
     if (record.name, record.version) != (name, label):
@@ -139,7 +144,7 @@ def _create(store: ObjectStore, record: VersionRecord) -> VersionRecord:
     key, data = layout.version_key(record.name, record.version), record.encode()
     reference = f"{record.name}@{record.version}"
     try:
-        store.create(key, data)
+        landed.create(store, key, data)
     except PreconditionFailed as problem:
         raise VersionExists(reference=reference) from problem
     # Somebody may have made and removed another version of that name since we looked. A

@@ -12,6 +12,7 @@ from stager.model.names import parse_reference
 from stager.model.sizes import size_text
 from stager.ops.adopt import AdoptRequest
 from stager.ops.adopt import adopt as run
+from stager.ops.push import PushReport
 
 app = settings.verb_app()
 
@@ -40,8 +41,12 @@ def adopt(
     request = AdoptRequest(url, parse_reference(reference), message, not no_hash)
     report = run(workspace, request, dry_run)
     if not as_json:
-        verb = "would adopt" if dry_run else "adopted"
-        output.say(
-            f"{verb} {report.files} files, {size_text(report.bytes_raw)}, from {report.path}"
-        )
+        output.say(_told(report))
     output.result(report, report.reference)
+
+
+def _told(report: PushReport) -> str:
+    if not report.created and not report.dry_run:
+        return f"{report.reference} holds exactly this already"
+    verb = "would adopt" if report.dry_run else "adopted"
+    return f"{verb} {report.files} files, {size_text(report.bytes_raw)}, from {report.path}"

@@ -11,6 +11,8 @@ import gc
 import os
 import signal
 import sys
+import threading
+import time
 from collections.abc import Sequence
 from importlib import import_module
 from keyword import iskeyword
@@ -46,6 +48,8 @@ VERBS = {
 
 
 STOPPED = "stopped; the next run continues from here"
+STOP_SECONDS = 2.0  # for what is under way to end by itself
+SHOW_CURSOR = "\x1b[?25h"  # progress bars hide it
 
 
 class Verbs(TyperGroup):
@@ -94,6 +98,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     # and again at the default thresholds costs an eighth of a small pull.
     gc.set_threshold(100_000, 50, 50)
     signal.signal(signal.SIGTERM, _stop)
+    _watch_for_signals()
     code = run(sys.argv[1:] if arguments is None else list(arguments))
     sys.stdout.flush()
     sys.stderr.flush()
@@ -106,6 +111,29 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _stop(_number: int, _frame: object) -> None:
     """SIGTERM, which spot machines and schedulers send, ends a verb as Ctrl-C does."""
     raise Cancelled
+
+
+def _watch_for_signals() -> None:
+    """Ends the process when a signal was not heeded in STOP_SECONDS.
+
+    Python runs its handlers in the main thread, between two of its steps. A main thread that
+    waits for a store which stalls takes no step, as long as `stall_seconds` and more.
+    """
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    threading.Thread(target=_end_in_time, args=(reader,), daemon=True).start()
+
+
+def _end_in_time(reader: int) -> None:
+    while os.read(reader, 1)[0] not in (signal.SIGINT, signal.SIGTERM):
+        pass
+    time.sleep(STOP_SECONDS)
+    if sys.stderr.isatty():
+        sys.stderr.write(SHOW_CURSOR)
+    Output().problem(STOPPED)
+    sys.stderr.flush()
+    os._exit(Cancelled.exit_code)
 
 
 def run(arguments: list[str]) -> int:

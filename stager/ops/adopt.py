@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from blake3 import blake3
 
+from stager.catalog import placements, versions
 from stager.errors import PreconditionFailed, SourceChanged, UsageError, problems
 from stager.events import Advanced, Began
-from stager.model import paths
+from stager.model import layout, paths
 from stager.model.digest import Digest, weak_digest
 from stager.model.names import Reference
 from stager.model.placement import (
@@ -76,9 +77,23 @@ def adopt(workspace: Workspace, request: AdoptRequest, dry_run: bool = False) ->
         bytes_new=0,
         provenance={"kind": "adopt", "url": url, "hashed": str(request.hashed).lower()},
     )
+    if known := _held_already(opened, request.reference, placement):
+        return replace(_report(workspace, known, url, dry_run), created=False)
     if not dry_run:
         record = publish(workspace, opened, record, placement)
     return _report(workspace, record, url, dry_run)
+
+
+def _held_already(
+    store: ObjectStore, reference: Reference, placement: Placement
+) -> VersionRecord | None:
+    """The latest version, when it is of the same objects: an adoption that is run again."""
+    known = [] if reference.selector else versions.labels(store, reference.name)
+    if not known:
+        return None
+    key = layout.version_key(reference.name, known[-1])
+    record = versions.read_at(store, key, reference.name, known[-1])
+    return record if record.placement == placements.pack(placement)[1] else None
 
 
 def _objects(store: ObjectStore) -> list[ObjectInfo]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from blake3 import blake3
 
 from stager.cache.frame_files import FrameFiles
-from stager.catalog import placements, remote, versions
+from stager.catalog import landed, placements, remote, versions
 from stager.errors import StorageError
 from stager.events import Warned
 from stager.model.digest import Digest
@@ -35,7 +35,7 @@ def confirm(
     confirmed = replace(record, tree=str(placement.tree().digest()), placement=key)
     try:
         store = remote.open_for_writing(workspace.remote, workspace.listener)
-        store.put(key.key, stored)
+        landed.put(store, key.key, stored)
         versions.confirm(store, confirmed)
     except StorageError as problem:
         reference = f"{record.name}@{record.version}"

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from blake3 import blake3
 
+from stager.catalog import landed
 from stager.catalog.renewal import Renewal
 from stager.errors import SourceChanged
 from stager.events import Advanced, Began
@@ -98,7 +99,7 @@ def _placement(name: str, tree: Tree, cuts: list[Cut]) -> Placement:
 def _send(workspace: Workspace, file: SourceFile, key: str, digest: Digest) -> None:
     store = workspace.remote
     if file.size <= SINGLE_PUT:
-        store.put(key, b"".join(_Parts(workspace, file, digest)))
+        landed.put(store, key, b"".join(_Parts(workspace, file, digest)))
     else:
         store.put_stream(key, _Parts(workspace, file, digest))
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from blake3 import blake3
 
-from stager.catalog import record_indexes
+from stager.catalog import landed, record_indexes
 from stager.catalog.renewal import Renewal
 from stager.events import Advanced, Began
 from stager.model.digest import Digest, digest_of
@@ -136,7 +136,7 @@ class _Packing:
         index = _index(finished)
         if index:
             record_indexes.write(store, key, index)
-        store.put(key, finished.data)
+        landed.put(store, key, finished.data)
         self.count(len(finished.data), len(index))
 
     def count(self, size: int, index: int) -> None:

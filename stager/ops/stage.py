@@ -19,7 +19,7 @@ from stager.cache.frame_files import FrameFiles
 from stager.cache.locks import exclusive
 from stager.cache.staged import Staged
 from stager.catalog import placements
-from stager.errors import CacheError
+from stager.errors import IntegrityError
 from stager.events import Noted
 from stager.model.placement import Placement
 from stager.model.receipt import Receipt
@@ -60,7 +60,7 @@ def plan(workspace: Workspace, record: VersionRecord) -> StagePlan:
     """Reads the placement and looks what is on this node already."""
     placement, stored = placements.read(workspace.remote, record.placement)
     if str(placement.tree().digest()) != record.tree:
-        raise CacheError(path=record.placement.key, reason="is the placement of another tree")
+        raise IntegrityError(where=record.placement.key, reason="is the placement of another tree")
     reuse = find(workspace.folders, record, placement)
     wanted = set(placement.slice_frame)
     if reuse.files:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 from collections.abc import Mapping
@@ -12,7 +13,7 @@ from blake3 import blake3
 from stager.cache import staged as staged_versions
 from stager.cache.staged import Staged
 from stager.catalog import placements, versions
-from stager.errors import CacheError, DigestMismatch
+from stager.errors import CacheError, DigestMismatch, VersionNotFound
 from stager.events import Advanced, Began
 from stager.model.names import Reference
 from stager.model.placement import TRUSTED, Placement
@@ -44,6 +45,8 @@ class VerifyReport:
 
 def verify(workspace: Workspace, reference: Reference, repair: bool = False) -> VerifyReport:
     """Hashes every staged file; with `repair` fetches the frames that are wrong."""
+    if repair:
+        _resume(workspace, reference)
     found = _staged(workspace, reference)
     path = workspace.folders.placement(found.receipt.name, found.receipt.version)
     placement = placements.unpack(path.read_bytes(), found.receipt.placement)
@@ -130,6 +133,20 @@ def _wrong(location: str, size: int, digest: bytes) -> str:
     if size:
         hasher.update_mmap(location)
     return "" if hasher.digest() == digest else f"content is {hasher.hexdigest()}"
+
+
+def _resume(workspace: Workspace, reference: Reference) -> None:
+    """Completes a repair that was killed: the version was taken down for it."""
+    label = reference.selector
+    if reference.is_latest or label is None:
+        return
+    if staged_versions.find(workspace.folders, reference.name, label) is not None:
+        return
+    with contextlib.suppress(VersionNotFound):
+        record = versions.resolve(workspace.remote, reference)
+        if workspace.folders.staging(record.tree).is_dir():
+            with stage.lock(workspace, record):
+                stage.execute(workspace, stage.plan(workspace, record))
 
 
 def _repair(workspace: Workspace, found: Staged) -> None:
