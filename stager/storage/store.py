@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple, Protocol
 
-from stager.errors import ObjectUnaddressable, StorageError
+from stager.errors import ManifestInvalid, ObjectUnaddressable, StorageError
 
 Data = bytes | bytearray | memoryview
 
@@ -52,7 +52,7 @@ class ObjectStore(Protocol):
         ...
 
     def read(self, key: str, most: int) -> Data:
-        """The whole object, in one request; StorageError when it is over `most` bytes.
+        """The whole object, in one request; ManifestInvalid when it is over `most` bytes.
 
         For documents: what a bucket holds at their keys may be anything, and of any size.
         ObjectNotFound when there is none.
@@ -107,9 +107,10 @@ def check_key(url: str, key: str) -> None:
         raise ObjectUnaddressable(url=f"{url}/{key!r}", reason="NUL, or text that is not Unicode")
 
 
-def too_large(url: str, size: int, most: int) -> StorageError:
+def too_large(url: str, size: int, most: int) -> ManifestInvalid:
     """The error for a document that is none, by its size."""
-    return StorageError(url=url, reason=f"{size} bytes; at most {most} were expected there")
+    reason = f"{size} bytes; at most {most} were expected"
+    return ManifestInvalid(where=url, kind="document", reason=reason)
 
 
 def check_range(url: str, key: str, start: int, end: int | None) -> None:

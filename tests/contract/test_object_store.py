@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from stager.errors import ObjectNotFound, PreconditionFailed, StorageError
+from stager.errors import ManifestInvalid, ObjectNotFound, PreconditionFailed, StorageError
 from stager.storage.store import ObjectStore
 
 DATA = bytes(range(256)) * 40
@@ -63,6 +63,25 @@ def test_what_is_not_there_is_not_found(store: ObjectStore) -> None:
             store.get(key, 0, 1)
         with pytest.raises(ObjectNotFound):
             store.head(key)
+
+
+@pytest.mark.parametrize("most", [len(DATA), len(DATA) + 1])
+def test_a_document_is_read_whole(store: ObjectStore, most: int) -> None:
+    store.put("document", DATA)
+    assert bytes(store.read("document", most)) == DATA
+
+
+def test_T26_a_document_over_its_size_is_refused_by_name(store: ObjectStore) -> None:
+    store.put("document", DATA)
+    with pytest.raises(ManifestInvalid, match=rf"document: .*{len(DATA)} bytes; at most 100 "):
+        store.read("document", 100)
+
+
+def test_a_document_may_be_empty_or_not_there(store: ObjectStore) -> None:
+    store.put("document", b"")
+    assert bytes(store.read("document", 100)) == b""
+    with pytest.raises(ObjectNotFound):
+        store.read("nothing", 100)
 
 
 def test_T19_a_folder_is_no_object(store: ObjectStore) -> None:

@@ -30,7 +30,14 @@ class Flipping(Wrapper):
 
     def get(self, key: str, start: int = 0, end: int | None = None, if_match: str = "") -> Data:
         """Flipped where it breaks a document of text, too."""
-        data = bytearray(self.inner.get(key, start, end, if_match))
+        return self._flipped(self.inner.get(key, start, end, if_match))
+
+    def read(self, key: str, most: int) -> Data:
+        """As `get`, for documents."""
+        return self._flipped(self.inner.read(key, most))
+
+    def _flipped(self, whole: Data) -> Data:
+        data = bytearray(whole)
         self.reads += 1
         if self.reads <= self.count:
             data[0] ^= 1

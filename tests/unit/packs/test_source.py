@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stager.errors import DataError, SourceChanged, UsageError
+from stager.model.paths import MAX_DEPTH
 from stager.packs import source
 from stager.packs.source import (
     MAX_FRAME,
@@ -138,16 +139,26 @@ def test_a_link_that_leaves_by_a_sibling_of_a_like_name_is_refused(tree: Path) -
     assert "leaves the tree" in finding
 
 
-def test_a_deep_tree_is_scanned(tmp_path: Path) -> None:
-    deep = os.open(tmp_path, os.O_RDONLY)
-    for _ in range(500):
+def deep_tree(below: Path, depth: int) -> None:
+    deep = os.open(below, os.O_RDONLY)
+    for _ in range(depth):
         os.mkdir("d", dir_fd=deep)
-        below = os.open("d", os.O_RDONLY, dir_fd=deep)
+        nearer = os.open("d", os.O_RDONLY, dir_fd=deep)
         os.close(deep)
-        deep = below
+        deep = nearer
     os.close(os.open("f", os.O_CREAT | os.O_WRONLY, dir_fd=deep))
     os.close(deep)
-    assert [file.path for file in scan(tmp_path).files] == ["d/" * 500 + "f"]
+
+
+def test_a_deep_tree_is_scanned(tmp_path: Path) -> None:
+    deep_tree(tmp_path, MAX_DEPTH - 1)
+    assert [file.path for file in scan(tmp_path).files] == ["d/" * (MAX_DEPTH - 1) + "f"]
+
+
+def test_T26_a_tree_deeper_than_any_is_refused_by_name(tmp_path: Path) -> None:
+    deep_tree(tmp_path, 500)
+    with pytest.raises(DataError, match="d/d/f': more than 128 segments"):
+        scan(tmp_path)
 
 
 def test_T32_a_file_that_changed_since_the_scan_is_named(tree: Path) -> None:

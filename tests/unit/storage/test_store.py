@@ -12,7 +12,7 @@ from stager.storage.obstore_store import ObstoreStore
 from stager.storage.resilient import Wrapper
 from stager.storage.store import ObjectStore
 
-METHODS = ["create", "delete", "get", "head", "list", "put", "put_stream", "unfinished"]
+METHODS = ["create", "delete", "get", "head", "list", "put", "put_stream", "read", "unfinished"]
 
 
 @pytest.mark.parametrize("kind", [LocalStore, ObstoreStore, FsspecStore, Wrapper])
