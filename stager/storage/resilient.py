@@ -155,7 +155,8 @@ class Retrying(Wrapper):
             try:
                 return call()
             except StagerError as problem:
-                tries.failed(problem, used)
+                if not tries.again(problem, used):
+                    raise
 
     def create(self, key: str, data: Data) -> str:
         """See ObjectStore.create, and the class docstring for a lost answer."""
@@ -186,7 +187,8 @@ class Retrying(Wrapper):
                         yield info
                 return
             except StagerError as problem:
-                tries.failed(problem, used)
+                if not tries.again(problem, used):
+                    raise
 
     def put_stream(self, key: str, parts: Iterable[Data]) -> str:
         """Parts that can be iterated again are sent again; an iterator has one try."""
@@ -213,21 +215,26 @@ class _Tries:
     made: int = 0
     renewed: int = 0
 
-    def failed(self, problem: StagerError, used: object) -> None:
-        """Waits until the next try; raises `problem` when there is none."""
+    def again(self, problem: StagerError, used: object) -> bool:
+        """Waits until the next try; False when there is none.
+
+        It does not raise: an error raised where it is also a variable refers to itself through
+        its traceback, and keeps the buffers of all callers until the garbage collector runs.
+        """
         if isinstance(problem, CredentialsExpired):
             self.renewed += 1
             newer = self.renewal is not None and self.renewal.renew(used)
             if not newer or self.renewed > RENEWALS:
-                raise problem
+                return False
             delay = AFTER_RENEWAL
         else:
             self.made += 1
             if not problem.transient or self.made >= self.attempts:
-                raise problem
+                return False
             delay = min(LONGEST_DELAY, FIRST_DELAY * 2**self.made) * random.random()
         self.listener(Retried(*self.request, self.made + self.renewed, delay, str(problem)))
         self.sleep(delay)
+        return True
 
 
 _BUFFERS = (bytes, bytearray, memoryview)

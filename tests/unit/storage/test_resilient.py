@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
+import weakref
+
 import pytest
 
 from stager.errors import (
@@ -9,6 +13,7 @@ from stager.errors import (
     CredentialsExpired,
     ObjectNotFound,
     PreconditionFailed,
+    StorageError,
     StorageUnavailable,
 )
 from stager.events import Event, Requested, Retried, ignore
@@ -238,3 +243,23 @@ def test_a_listing_goes_on_with_a_new_token() -> None:
         memory.put(name, b"x")
     store = Retrying(Scripted(memory, ".E"), 2, ignore, lambda seconds: None, Keys(newer=1))
     assert [info.key for info in store.list()] == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("script", ["", "TTTT", "E"])
+def test_T16_a_failure_keeps_no_buffer_of_its_callers(script: str) -> None:
+    """Packs of 24 MiB lived until the collector came, for each was looked up before it was sent."""
+
+    class Buffer(bytearray):
+        """Can be referred to weakly."""
+
+    def caller(trial: Trial) -> weakref.ref[Buffer]:
+        pack = Buffer(10)
+        with contextlib.suppress(StorageError):
+            trial.store.head("missing")
+        return weakref.ref(pack)
+
+    gc.disable()
+    try:
+        assert caller(Trial(script))() is None
+    finally:
+        gc.enable()
