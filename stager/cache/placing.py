@@ -15,7 +15,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from stager.cache.folders import Folders
@@ -29,10 +29,18 @@ AT_FDCWD = -100
 RENAME_EXCHANGE = 2  # linux/fs.h
 
 
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """A tree's digest, and what the folder that holds it looks like to stat."""
+
+    tree: str
+    signature: Signature
+
+
 def is_placed(folders: Folders, destination: Path, tree: str) -> bool:
     """Whether the destination holds this tree, put there by stager and not edited since."""
     known = _known(folders, destination)
-    return known is not None and known[0] == tree and _matches(destination, known[1])
+    return any(each.tree == tree and _matches(destination, each.signature) for each in known)
 
 
 def check(folders: Folders, destination: Path) -> None:
@@ -43,7 +51,7 @@ def check(folders: Folders, destination: Path) -> None:
         if not any(destination.iterdir()):
             return
         known = _known(folders, destination)
-        if known is not None and _matches(destination, known[1]):
+        if any(_matches(destination, each.signature) for each in known):
             return
         detail = ", or was edited since" if known else ""
         raise DestinationOccupied(path=str(destination), detail=detail)
@@ -66,10 +74,8 @@ def place(folders: Folders, source: Path, receipt: Receipt, destination: Path) -
         if (signature.files, signature.bytes) != (receipt.files, receipt.bytes_raw):
             raise CacheError(path=str(source), reason="changed while it was being placed")
         check(folders, destination)
+        _remember(folders, destination, _Placed(receipt.tree, signature))
         _show(work, destination)
-        document = {"tree": receipt.tree, "path": str(destination), "signature": asdict(signature)}
-        folders.placed(destination).parent.mkdir(parents=True, exist_ok=True)
-        write_whole(folders.placed(destination), json.dumps(document).encode())
     finally:
         discard(work)
     return how
@@ -125,12 +131,27 @@ def _exchange(one: Path, other: Path) -> None:
     os.rename(aside, one)
 
 
-def _known(folders: Folders, destination: Path) -> tuple[str, Signature] | None:
+def _remember(folders: Folders, destination: Path, placed: _Placed) -> None:
+    """Before the folder appears: a kill in between must not make a stranger of our own work.
+
+    What is there until then stays known too.
+    """
+    there = [each for each in _known(folders, destination) if _matches(destination, each.signature)]
+    document = {"path": str(destination), "placed": [asdict(each) for each in (placed, *there[:1])]}
+    folders.placed(destination).parent.mkdir(parents=True, exist_ok=True)
+    write_whole(folders.placed(destination), json.dumps(document).encode())
+
+
+def _known(folders: Folders, destination: Path) -> list[_Placed]:
+    """What stager put there or was about to; the destination holds one of them, or is foreign."""
     try:
         document = json.loads(folders.placed(destination).read_bytes())
-        return str(document["tree"]), Signature(**document["signature"])
+        return [
+            _Placed(str(each["tree"]), Signature(**each["signature"]))
+            for each in document["placed"]
+        ]
     except (FileNotFoundError, ValueError, KeyError, TypeError):
-        return None
+        return []
 
 
 def _matches(destination: Path, signature: Signature) -> bool:

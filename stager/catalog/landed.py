@@ -28,10 +28,7 @@ def create(store: ObjectStore, key: str, data: Data) -> str:
 
 
 def _checked(store: ObjectStore, key: str, data: Data, etag: str) -> str:
-    """An ETag of another form (of a disk, of parts) comes from a store that has the content."""
-    if not _MD5.fullmatch(etag):
-        return etag
-    if len(data) <= SMALL and hashlib.md5(data, usedforsecurity=False).hexdigest() == etag.lower():
+    if _proves(etag, data):
         return etag
     reason = "the write was answered, and is not there"
     try:
@@ -41,3 +38,10 @@ def _checked(store: ObjectStore, key: str, data: Data, etag: str) -> str:
     if size != len(data):
         raise StorageUnavailable(url=f"{store.url}/{key}", reason=f"{reason}: {size} bytes are")
     return etag
+
+
+def _proves(etag: str, data: Data) -> bool:
+    """Whether this ETag comes from a store that has the content."""
+    if not _MD5.fullmatch(etag) or len(data) > SMALL:
+        return False
+    return hashlib.md5(data, usedforsecurity=False).hexdigest() == etag.lower()

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
-from stager.errors import CredentialsExpired, PreconditionFailed, StagerError
+from stager.errors import CredentialsExpired, PreconditionFailed, StagerError, StorageError
 from stager.events import Listener, Requested, Retried
 from stager.storage.store import Data, ObjectInfo, ObjectStore
 
@@ -175,20 +175,33 @@ class Retrying(Wrapper):
             raise
 
     def list(self, prefix: str = "") -> Iterator[ObjectInfo]:
-        """A listing that breaks is begun again; keys that were given are not given twice."""
+        """A listing that breaks is begun again; keys that were given are not given twice.
+
+        StorageError for one that goes round in circles.
+        """
         given: set[str] = set()
         tries = self._tries("list", prefix)
         while True:
             used = self._credentials()
             try:
-                for info in self.inner.list(prefix):
-                    if info.key not in given:
-                        given.add(info.key)
-                        yield info
+                yield from self._new(prefix, given)
                 return
             except StagerError as problem:
                 if not tries.again(problem, used):
                     raise
+
+    def _new(self, prefix: str, given: set[str]) -> Iterator[ObjectInfo]:
+        """What one listing adds; a page of keys more than were given before is a circle."""
+        forgiven = len(given) + PAGE
+        for info in self.inner.list(prefix):
+            if info.key not in given:
+                given.add(info.key)
+                yield info
+                continue
+            forgiven -= 1
+            if forgiven < 0:
+                reason = f"the listing gives the same keys again and again, such as {info.key}"
+                raise StorageError(url=f"{self.url}/{prefix}", reason=reason)
 
     def put_stream(self, key: str, parts: Iterable[Data]) -> str:
         """Parts that can be iterated again are sent again; an iterator has one try."""

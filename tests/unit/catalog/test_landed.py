@@ -58,7 +58,7 @@ def test_a_write_that_was_answered_and_is_not_there(
 
 
 def test_the_md5_of_a_small_object_proves_it_for_nothing(memory: ObstoreStore) -> None:
-    for etag in ("", hashlib.md5(b"data").hexdigest().upper()):
+    for etag in (hashlib.md5(b"data").hexdigest(), hashlib.md5(b"data").hexdigest().upper()):
         store = Answering(memory, etag)
         landed.put(store, "key", b"data")
         assert store.heads == 0
@@ -73,9 +73,12 @@ def test_a_large_object_and_an_encrypted_one_cost_a_head(memory: ObstoreStore) -
     assert store.heads == 1
 
 
-def test_an_etag_of_another_form_is_taken_as_it_is(memory: ObstoreStore) -> None:
+def test_an_etag_of_another_form_proves_nothing(memory: ObstoreStore) -> None:
     assert landed.put(memory, "key", b"data") == memory.head("key").etag
-    store = Answering(memory, "0123-5", keep=None)
+    store = Answering(memory, "0123-5")
     assert landed.put(store, "parts", b"data") == "0123-5"
+    assert store.heads == 1
+    with pytest.raises(StorageUnavailable, match="is not there"):
+        landed.put(Answering(memory, "0", keep=None), "lost", b"data")
     with pytest.raises(PreconditionFailed):
         landed.create(memory, "key", b"other")

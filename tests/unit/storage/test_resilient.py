@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import itertools
 import weakref
 
 import pytest
@@ -179,6 +180,19 @@ def test_a_listing_counts_its_pages() -> None:
         memory.put(f"{number:05}", b"")
     assert len(list(store.list())) == resilient.PAGE + 1
     assert len(heard) == 3
+
+
+def test_T68_a_listing_that_goes_round_in_circles_is_an_error() -> None:
+    """With a page that goes on with itself, a push did not end; a few keys twice are forgiven."""
+    trial = Trial()
+    for number in range(10):
+        trial.memory.put(f"{number}", b"")
+    page = list(trial.memory.list())
+    trial.scripted.list = lambda _="": iter(page * 5)  # type: ignore[method-assign]
+    assert [info.key for info in trial.store.list()] == [info.key for info in page]
+    trial.scripted.list = lambda _="": itertools.cycle(page)  # type: ignore[method-assign]
+    with pytest.raises(StorageError, match="again and again"):
+        list(trial.store.list())
 
 
 def test_a_wrapper_tells_the_url_and_the_capabilities_of_what_it_wraps() -> None:
