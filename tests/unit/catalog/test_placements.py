@@ -22,7 +22,6 @@ from tests.unit.storage.scripted import Scripted
 PLACEMENT, _ = placed({"a": b"x" * 100, "b/c": b"y" * 200})
 
 
-@given(contents())
 class AsS3(Scripted):
     """ETags are the MD5 of the content."""
 
@@ -31,6 +30,7 @@ class AsS3(Scripted):
         return hashlib.md5(data).hexdigest()
 
 
+@given(contents())
 def test_there_and_back_in_one_request_each(files: dict[str, bytes]) -> None:
     placement, _ = placed(files)
     store = AsS3(open_memory("memory://placements"))
