@@ -2,6 +2,7 @@
 # make test    set up, run the tests
 # make check   set up, lint, types, contracts
 # make bench   set up, all benchmarks side by side with their peers (long)
+# make fuzz    set up, a million inputs for the parsers (docs/fuzzing.md)
 # make azurite install Azure's emulator, which the contract tests then use too
 # make lock    resolve the development versions anew
 
@@ -11,7 +12,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 JOBS ?= 2
 
-.PHONY: demo test check bench chaos azurite lock clean
+.PHONY: demo test check bench chaos fuzz azurite lock clean
 
 $(READY): pyproject.toml requirements/dev.txt
 	$(PYTHON) -m venv $(VENV)
@@ -37,6 +38,9 @@ bench: $(READY)
 
 chaos: $(READY)
 	$(BIN)/python -m pytest -m soak -n $(JOBS)
+
+fuzz: $(READY)
+	$(BIN)/python -m tests.fuzz --inputs 1100000 --seed 1
 
 azurite:
 	npm install --no-save --no-audit --no-fund azurite

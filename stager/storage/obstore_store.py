@@ -31,7 +31,7 @@ from stager.storage.store import (
 
 PART_BYTES = 16 * 1024 * 1024
 PARTS_AT_ONCE = 4
-LIST_PAGE = 1000
+LIST_KEYS = 100  # that are handed over together; the store's pages are its own
 CHUNK_BYTES = 1024 * 1024
 
 # How create() asks a store not to overwrite: If-None-Match, a header of the vendor's that the
@@ -152,7 +152,7 @@ class ObstoreStore:
         folder, _, start = prefix.rpartition("/")
         path = self._place.path(folder) if folder else self._place.prefix
         with self._translated(prefix):
-            pages = obstore.list(self._clients.reading, prefix=path or None, chunk_size=LIST_PAGE)
+            pages = obstore.list(self._clients.reading, prefix=path or None, chunk_size=LIST_KEYS)
             for page in pages:
                 for meta in page:
                     info = self._info(meta)

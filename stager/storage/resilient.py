@@ -21,6 +21,7 @@ T = TypeVar("T")
 FIRST_DELAY = 0.1
 LONGEST_DELAY = 15.0
 PAGE = 1000
+ROUNDS = 3  # a page that comes twice, and a listing begun again, are forgiven
 RENEWALS = 3  # of one request: a long transfer may outlive its token more than once
 AFTER_RENEWAL = 0.2  # seconds; obstore asks for credentials at most every 0.1 s
 
@@ -191,16 +192,17 @@ class Retrying(Wrapper):
                     raise
 
     def _new(self, prefix: str, given: set[str]) -> Iterator[ObjectInfo]:
-        """What one listing adds; a page of keys more than were given before is a circle."""
-        forgiven = len(given) + PAGE
+        """What one listing adds; a key that comes again and again says that it has no end."""
+        mark, times = "", 0
         for info in self.inner.list(prefix):
             if info.key not in given:
                 given.add(info.key)
                 yield info
                 continue
-            forgiven -= 1
-            if forgiven < 0:
-                reason = f"the listing gives the same keys again and again, such as {info.key}"
+            mark = mark or info.key
+            times += info.key == mark
+            if times > ROUNDS:
+                reason = f"the listing goes round in circles: {mark} came {times} times too often"
                 raise StorageError(url=f"{self.url}/{prefix}", reason=reason)
 
     def put_stream(self, key: str, parts: Iterable[Data]) -> str:

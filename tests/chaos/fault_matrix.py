@@ -1,17 +1,32 @@
-"""The rows of the fault matrix: every fault, what it stands for, and what is expected.
+"""The fault matrix: every fault befalls every verb, and what they may end with.
 
-`once` is what a verb may end with when the fault befalls one request, `always` when it
-befalls every request it can. The columns are the verbs of fault_ground.py.
+The outcomes are data, in fault_outcomes.json: of a fault that befalls one request (`once`) and
+of one that befalls every request it can (`always`). A verb ends `right`, or with the exit code
+of one typed error; `later` is a version of wrong bytes that every pull refuses; a fault that
+does not concern a verb has no outcome.
+
+    python -m tests.chaos.fault_matrix measure     runs all, writes fault_outcomes.json
+    python -m tests.chaos.fault_matrix table       the tables of docs/faults.md
 """
 
 from __future__ import annotations
 
+import json
+import sys
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
-from tests.chaos.fault_ground import Ground
+from tests.chaos.fault_ground import VERBS, Ground, always, fault_ground, once
 from tests.support.faults import kinds
 from tests.support.faults.kinds import Fault
+from tests.support.s3_server import seaweedfs
+
+OUTCOMES = Path(__file__).with_name("fault_outcomes.json")
+FIRSTS = (1, 2, 4)  # the fault befalls the first, second, fourth request it can
+
+Outcomes = dict[str, dict[str, dict[str, list[str]]]]  # by fault, verb, once or always
 
 
 @dataclass(frozen=True)
@@ -20,7 +35,6 @@ class Row:
 
     name: str
     make: Callable[[Ground], Fault]
-    told: str = ""  # what happens, for docs/faults.md
 
 
 def _simple(fault: Callable[[], Fault]) -> Callable[[Ground], Fault]:
@@ -57,3 +71,62 @@ ROWS = (
     Row("write lost", _simple(kinds.lying_put)),
     Row("slow link", _simple(lambda: kinds.slow(3_000_000))),
 )
+
+
+def struck(ground: Ground, row: Row, verb: str, firsts: tuple[int, ...] = FIRSTS) -> set[str]:
+    """The outcomes of single faults."""
+    found = (once(ground, verb, row.make(ground), first) for first in firsts)
+    return {outcome for outcome in found if outcome}
+
+
+def ruined(ground: Ground, row: Row, verb: str) -> set[str]:
+    """The outcome of a fault that does not end."""
+    outcome = always(ground, verb, row.make(ground))
+    return {outcome} if outcome else set()
+
+
+def expected() -> Outcomes:
+    """What was measured and looked at."""
+    return dict(json.loads(OUTCOMES.read_text()))
+
+
+def measured(ground: Ground) -> Outcomes:
+    """All trials; takes minutes."""
+    return {
+        row.name: {
+            verb: {
+                "once": sorted(struck(ground, row, verb)),
+                "always": sorted(ruined(ground, row, verb)),
+            }
+            for verb in VERBS
+        }
+        for row in ROWS
+    }
+
+
+def table(kind: str) -> str:
+    """A Markdown table of `once` or `always`."""
+    lines = [f"| fault | {' | '.join(VERBS)} |", f"|---|{'---|' * len(VERBS)}"]
+    for name, verbs in expected().items():
+        cells = (", ".join(verbs[verb][kind]) or "–" for verb in VERBS)
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _main(command: str) -> None:
+    if command == "table":
+        print(f"{table('once')}\n\n{table('always')}")
+        return
+    with tempfile.TemporaryDirectory() as name:
+        server, folder = Path(name, "server"), Path(name, "ground")
+        server.mkdir()
+        folder.mkdir()
+        with (
+            seaweedfs(server) as running,
+            fault_ground(running, running.make_bucket("matrix"), folder) as ground,
+        ):
+            OUTCOMES.write_text(json.dumps(measured(ground), indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    _main(*sys.argv[1:])

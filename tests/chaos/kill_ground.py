@@ -26,6 +26,7 @@ from tests.support.traps import DIED
 Held = dict[str, dict[str, bytes]]  # files of versions, by reference
 
 CODES = frozenset(kind.exit_code for kind in tree()) - {1}
+NOT_STAGED = 40
 COLLECT = ("gc", "--delete", "--grace", "0s", "--force")
 
 
@@ -40,6 +41,7 @@ class Act:
     tags: tuple[str, str] | None = None  # a tag and its version; an empty one: none
     stages: str = ""  # the version on the node afterwards
     before: tuple[tuple[str, ...], ...] = ()  # commands that make ready
+    may_be_gone: str = ""  # what a killed run may have removed; `pull` is what its hint says
 
 
 ACTS = {
@@ -64,8 +66,12 @@ ACTS = {
     "pull of a delta": Act(("pull", "data@v2"), stages="data@v2", before=(("pull", "data@v1"),)),
     "pull of adopted": Act(("pull", "trusted@v1"), stages="trusted@v1"),
     "pull to a folder": Act(("pull", "data@v2", "{folder}/out"), stages="data@v2"),
-    "verify --repair": Act(("verify", "data@v1", "--repair"), stages="data@v1"),
-    "cache rm": Act(("cache", "rm", "data@v1"), before=(("pull", "data@v1"),)),
+    "verify --repair": Act(
+        ("verify", "data@v1", "--repair"), stages="data@v1", may_be_gone="data@v1"
+    ),
+    "cache rm": Act(
+        ("cache", "rm", "data@v1"), before=(("pull", "data@v1"),), may_be_gone="data@v1"
+    ),
     "cache prune": Act(
         ("cache", "prune"), before=(("pull", "data@v1"), ("pull", "data@v2"), ("pull", "kept"))
     ),
@@ -101,7 +107,7 @@ class KillGround:
     def stager(self) -> ForkedStager:
         """Commands on this remote and cache; few threads, for steps in nearly one order."""
         environment = {f"STAGER_{name}": "2" for name in ("CONNECTIONS", "ENCODERS", "UPLOADS")}
-        environment["STAGER_BUDGET"] = "1"
+        environment["STAGER_BUDGET"] = "50kB"  # less than two versions, more than empty folders
         remote, cache = self.folder / "remote", self.folder / "cache"
         return ForkedStager(str(remote), cache, environment, zygote=self.zygote)
 
@@ -130,6 +136,8 @@ class KillGround:
         if not sprung:
             self._check_done(act, result)
             return ""
+        if act.may_be_gone and stager.run("path", act.may_be_gone).code == NOT_STAGED:
+            words = ["pull", act.may_be_gone]
         self._check_done(act, stager.ok(*words))
         return str(result.code)
 

@@ -248,8 +248,12 @@ class Pages:
         return self._more(page) if self._endless else page
 
     def after(self, request: Request, answer: Answer) -> Answer:
-        """The page, saying that there is more."""
-        if answer.status != 200:
+        """The page, saying that there is more; one without keys is left alone.
+
+        obstore would ask for the next of those by itself, for ever, and rightly: a store may
+        answer with pages of nothing while it reads past what was deleted.
+        """
+        if answer.status != 200 or b"<Contents>" not in answer.body:
             return answer
         self._pages[request.query.get("prefix", "")] = answer
         return self._more(answer)
