@@ -6,6 +6,7 @@ T16 T54: the file system runs full in the middle, though there was room when it 
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -88,6 +89,42 @@ def test_a_cache_that_cannot_be_written_is_one_sentence(local: Stager, source: P
     result = local.run("pull", "data@v1")
     assert result.code == 40
     assert "Traceback" not in result.stderr
+
+
+def test_T16_a_disk_that_turns_read_only(local: Stager, source: Path, small_disk: Path) -> None:
+    node = local.at(small_disk / "cache")
+    node.cache.mkdir()
+    remount(small_disk, "ro")
+    result = node.run("pull", "data@v1")
+    remount(small_disk, "rw")
+    assert result.code in (40, 41) and "Traceback" not in result.stderr
+    assert "read-only" in result.stderr.lower()
+    assert not any(node.cache.rglob("*"))
+
+
+@pytest.mark.parametrize("kind", ["local", "on_s3"])
+def test_T16_few_descriptors_are_enough(
+    kind: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    """`ulimit -n 256`, as some images set it: 3000 files, 64 connections, 16 uploads."""
+    stager: Stager = request.getfixturevalue(kind)
+    corpus.small_files(tmp_path / "many", 3000, 200, 900, seed=3)
+    settings = {"STAGER_CONNECTIONS": "64", "STAGER_UPLOADS": "16", "STAGER_ENCODERS": "8"}
+    limited(stager, settings, "push", tmp_path / "many", "many")
+    limited(stager, settings, "push", tmp_path / "many", "plain", "--plain")
+    for name in ("many", "plain"):
+        node = stager.at(tmp_path / f"node of {name}")
+        limited(node, settings, "pull", f"{name}@v1")
+        assert contents(node.path(f"{name}@v1")) == contents(tmp_path / "many")
+
+
+def limited(stager: Stager, settings: dict[str, str], *arguments: str | Path) -> None:
+    """The command with 256 descriptors."""
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    process = stager.start(*arguments, **settings)
+    resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (256, before[1]))
+    _, stderr = process.communicate(timeout=120)
+    assert process.returncode == 0, stderr
 
 
 def remount(disk: Path, option: str) -> None:
