@@ -1,6 +1,7 @@
 # make demo    set up, push twice, pull both, verify
 # make test    set up, run the tests
 # make check   set up, lint, types, contracts
+# make chaos   set up, the long runs of faults and kills
 # make bench   set up, all benchmarks side by side with their peers (long)
 # make fuzz    set up, a million inputs for the parsers (docs/fuzzing.md)
 # make azurite install Azure's emulator, which the contract tests then use too
@@ -24,7 +25,7 @@ demo: $(READY)
 	$(BIN)/stager demo
 
 test: $(READY)
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
+	$(BIN)/python -m pytest -m 'not soak' -n $(JOBS) --dist loadgroup
 
 check: $(READY)
 	$(BIN)/ruff check .

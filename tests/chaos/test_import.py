@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from pathlib import Path
 
@@ -53,10 +52,8 @@ def test_T50_kill_of_import(local: Stager, repository: Project) -> None:
 
 
 def test_T54_no_room_for_what_must_be_brought_is_said(local: Stager, repository: Project) -> None:
-    facts = os.statvfs(repository.folder)
-    floor = facts.f_bavail * facts.f_frsize - 20_000_000
     result = local.run(
-        "import", "--git-lfs", repository.folder, ".", "data", STAGER_FREE_FLOOR=str(floor)
+        "import", "--git-lfs", repository.folder, ".", "data", STAGER_FREE_FLOOR=str(2**60)
     )
     assert result.code == 41
     assert "needed" in result.stderr
