@@ -33,6 +33,10 @@ class Output(NamedTuple):
         """One line of result."""
         sys.stdout.write(harmless(text) + "\n")
 
+    def drawn(self, text: str) -> None:
+        """A line with colours of our own around texts that are `printable` already."""
+        sys.stdout.write(text + "\n")
+
     def result(self, value: Any, text: str) -> None:
         """A result: the whole value as JSON, or the text a person or script wants."""
         self.line(json.dumps(plain(value), ensure_ascii=False) if self.as_json else text)

@@ -54,7 +54,7 @@ class View:
     def _print(self, shown: Table | Text) -> None:
         with self._console.capture() as captured:
             self._console.print(shown, soft_wrap=isinstance(shown, Text))
-        self._output.line(captured.get().rstrip("\n"))
+        self._output.drawn(captured.get().rstrip("\n"))
 
     def _plain(self, row: RecordRow) -> None:
         if row.kind == MOVED:

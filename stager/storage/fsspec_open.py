@@ -74,8 +74,25 @@ class _Opener:
             arguments = _ARGUMENTS[self._scheme](self._address, used)
             arguments["skip_instance_cache"] = True
             mine.filesystem, self.root = _opened(self._url, self._scheme, arguments)
+            if self._scheme == OSS:
+                _refuse_denied_listings(mine.filesystem)
             mine.keys = used
         return mine.filesystem
+
+
+def _refuse_denied_listings(filesystem: Any) -> None:
+    """ossfs takes a listing that is denied for an empty one; a gc must not."""
+    listing = filesystem._get_object_info_list
+
+    def strict(*arguments: Any, **options: Any) -> Any:
+        try:
+            return listing(*arguments, **options)
+        except Exception as problem:
+            if getattr(problem, "status", 0) == 403:
+                raise PermissionError(str(problem)) from problem
+            raise
+
+    filesystem._get_object_info_list = strict
 
 
 def _opened(url: str, scheme: str, arguments: dict[str, Any]) -> tuple[Any, str]:

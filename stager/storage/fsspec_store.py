@@ -36,6 +36,7 @@ from stager.storage.store import (
 )
 
 OBJECT_STORES = frozenset({"s3", "s3a", "oss", "cos", "cosn", "gs", "gcs", "az", "abfs"})
+FLAT = OBJECT_STORES - {"oss"}  # listed in one go; the others walk folders and omit what fails
 ENDS_INCLUDED = frozenset({"oss"})  # ossfs takes the end of a range for its last byte
 SPOOLED = frozenset({"oss"})  # ossfs appends to an object that everybody sees grow
 STREAM_BLOCK = 16 * 1024 * 1024
@@ -153,15 +154,40 @@ class FsspecStore:
         folder = prefix.rpartition("/")[0]
         with self._translated(prefix):
             self._filesystem.invalidate_cache()
-            try:
-                path = self._path(folder) if folder else self._root
-                found = self._filesystem.find(path, detail=True)
-            except FileNotFoundError:
-                return
-            infos = [self._info(facts) for facts in found.values() if facts["type"] == "file"]
+            path = self._path(folder) if folder else self._root
+            found = self._flat(path) if self._scheme in FLAT else self._walked(path)
+            infos = [self._info(facts) for facts in found if facts["type"] == "file"]
         for info in infos:
             if info is not None and info.key.startswith(prefix):
                 yield info
+
+    def _flat(self, path: str) -> Iterable[dict[str, Any]]:
+        try:
+            found: dict[str, dict[str, Any]] = self._filesystem.find(path, detail=True)
+        except FileNotFoundError:
+            return ()
+        return found.values()
+
+    def _walked(self, path: str) -> Iterable[dict[str, Any]]:
+        """Folder by folder. fsspec's own walk leaves out a folder that it cannot list.
+
+        Its `on_error` is not handed down to the folders below (2026.9).
+        """
+        found: dict[str, dict[str, Any]] = {}
+        folders = [path]
+        while folders:
+            folder = folders.pop()
+            try:
+                listing = self._filesystem.ls(folder, detail=True)
+            except FileNotFoundError:
+                continue
+            for facts in listing:
+                name = facts["name"].rstrip("/")
+                if facts["type"] != "directory":
+                    found[name] = facts
+                elif name.strip("/") != folder.strip("/"):
+                    folders.append(name)
+        return [found[name] for name in sorted(found)]
 
     def unfinished(self) -> Iterator[ObjectInfo]:
         """See ObjectStore.unfinished."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import re
 import socket
@@ -134,6 +135,9 @@ def test_without_rules_all_passes_and_the_host_is_the_one_that_was_dialled(
     assert origin.written == {"/bucket/new": b"body"}
     assert set(origin.hosts) == {proxy.endpoint.removeprefix("http://")}
     assert proxy.requests == [("GET", KEY), ("GET", KEY), ("HEAD", KEY), ("PUT", "/bucket/new")]
+    last = time.monotonic() + 5  # counted after the client has its answer
+    while proxy.received < len(OBJECT) + 100 and time.monotonic() < last:
+        time.sleep(0.01)
     assert (proxy.sent, proxy.received) == (4, len(OBJECT) + 100)
     assert proxy.script.total == 0
 
@@ -326,5 +330,6 @@ def test_closing_ends_connections_that_stall(origin: type[Origin]) -> None:
         link = socket.create_connection((LOOPBACK, int(proxy.endpoint.rpartition(":")[2])))
         link.sendall(b"GET /bucket/key HTTP/1.1\r\nHost: x\r\n\r\n")
         link.settimeout(5)
-    assert link.recv(1) == b""
+    with contextlib.suppress(ConnectionResetError):  # or a quiet end
+        assert link.recv(1) == b""
     link.close()

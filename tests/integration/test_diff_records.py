@@ -142,7 +142,7 @@ def pair(tmp_path: Path) -> tuple[Path, Path]:
 
 def test_a_wide_terminal_has_a_column_for_each_side(local: Stager, pair: tuple[Path, Path]) -> None:
     shown = on_terminal(local, 160, "diff", *pair, "--records", NO_COLOR="1")
-    (first,) = (line for line in shown.splitlines() if "-1" in line)
+    (first,) = (line for line in shown.splitlines() if "    +1" in line)
     (last,) = (line for line in shown.splitlines() if "old" in line)
     assert first.index("-1") < first.index("+1")
     assert last.index("old") < last.index("new")

@@ -248,14 +248,24 @@ def test_T50_a_push_whose_objects_a_gc_took_at_that_moment_makes_no_version(
     age(local)
 
     class Late(Wrapper):
-        """Another machine's delete arrives right after our write."""
+        """Another machine's delete arrives right after we looked at what we wrote."""
+
+        def __init__(self, inner: ObjectStore) -> None:
+            super().__init__(inner)
+            self.written: set[str] = set()
 
         def put(self, key: str, data: Data) -> str:
-            """Writes, and the object is gone."""
-            etag = self.inner.put(key, data)
-            if key.startswith(("packs/", "plain/")):
+            """Writes."""
+            self.written.add(key)
+            return self.inner.put(key, data)
+
+        def head(self, key: str) -> ObjectInfo:
+            """Answers, and the object is gone."""
+            info = self.inner.head(key)
+            if key.startswith(("packs/", "plain/")) and key in self.written:
+                self.written.remove(key)
                 self.inner.delete([key])
-            return etag
+            return info
 
     workspace = local.workspace()
     workspace._stores[workspace.remote_url] = Late(workspace.remote)

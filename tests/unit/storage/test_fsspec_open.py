@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from stager.errors import ConfigError, MissingExtra, UsageError
+from stager.errors import AccessDenied, ConfigError, MissingExtra, UsageError
 from stager.storage import fsspec_open
 from stager.storage.address import locate
 from stager.storage.credentials.values import Credentials
@@ -94,6 +94,19 @@ def test_other_keys_make_another_filesystem() -> None:
     assert store._filesystem is not before
     assert store._filesystem.token == "n3w"
     assert "s3cr3t" not in repr(store)
+
+
+def test_a_listing_that_ossfs_would_call_empty_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    import oss2
+    import ossfs
+
+    def denied(*arguments: Any, **options: Any) -> Any:
+        raise oss2.exceptions.AccessDenied(403, {}, b"", {"Code": "AccessDenied"})
+
+    monkeypatch.setattr(ossfs.OSSFileSystem, "_get_object_info_list", denied)
+    store = open_fsspec("oss://bucket/team", options(region="cn-x"), Rotating())
+    with pytest.raises(AccessDenied):
+        list(store.list())
 
 
 def test_a_domain_that_is_the_bucket_is_refused_where_it_cannot_be_asked() -> None:
