@@ -6,9 +6,11 @@ fault proxy, as processes of their own.
 
 from __future__ import annotations
 
+import json
 import statistics
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,15 +20,16 @@ from tests.support.command import Stager
 from tests.support.faults import kinds
 from tests.support.faults.proxy import FaultProxy, fault_proxy
 from tests.support.faults.rules import Rule
-from tests.support.s3_server import S3Server
+from tests.support.s3_server import NEXT_KEYS, S3Server
 
 pytestmark = pytest.mark.soak
 
 GIGABYTE = 1_000_000_000
 SMALL_PUSH = 60_000_000
 OVERHEAD = 1.15
-ROUNDS = 3
+ROUNDS = 7
 CHANCE = 0.01
+EXPIRED = Rule(kinds.refused("expired", 403, "ExpiredToken"), key="/packs/", first=9)
 RANDOM_FAULTS = (
     lambda: kinds.refused("500", 500, "InternalError"),
     lambda: kinds.refused("503", 503, "ServiceUnavailable"),
@@ -78,38 +81,63 @@ def pulled(node: Stager) -> tuple[float, int]:
     return seconds, int(report["bytes_transferred"])
 
 
-def test_T63_a_pull_through_random_faults_and_a_flipped_byte(
+def test_T63_T58_a_pull_through_random_faults_a_flipped_byte_and_an_expired_token(
     proxy: FaultProxy, through: Stager, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """The keys are issued by a program; when the store calls them expired, it is asked again."""
     calm, rough, faults = [], [], 0
+    issued, issues = issued_by_program(through, tmp_path)
     for number in range(ROUNDS):
-        for times, rules in ((calm, []), (rough, random_faults(number))):
+        for times, rules in ((calm, []), (rough, random_faults(number, [EXPIRED]))):
             proxy.set(*rules)
-            node = through.at(tmp_path / f"node{number}{len(rules)}")
+            issues.write_text("")
+            node = issued.at(tmp_path / f"node{number}{len(rules)}")
             times.append(pulled(node)[0])
+            assert len(issues.read_text()) == 1 + bool(rules)
             faults += proxy.script.total
             node.ok("cache", "rm", "data@v1", "--force")
     overhead = statistics.median(rough) / statistics.median(calm) - 1
     report(
         capsys,
-        f"1 GB, {CHANCE:.0%} random faults and a flipped byte: {faults} faults in {ROUNDS} pulls, "
-        f"{statistics.median(rough):.2f} s against {statistics.median(calm):.2f} s, "
-        f"{overhead:+.1%}",
+        f"1 GB, {CHANCE:.0%} random faults, a flipped byte and an expired token: {faults} faults "
+        f"in {ROUNDS} pulls, {statistics.median(rough):.2f} s against "
+        f"{statistics.median(calm):.2f} s, {overhead:+.1%}",
     )
     assert faults >= ROUNDS
     assert overhead <= OVERHEAD - 1
 
 
-def random_faults(seed: int, extra: Callable[[], list[Rule]] = list) -> list[Rule]:
-    """Every kind with its share of the chance; `extra` is for what a caller adds.
+def issued_by_program(node: Stager, folder: Path) -> tuple[Stager, Path]:
+    """A node whose keys come from a `credential_process` alone; a file of a letter a call.
 
-    The flipped byte is the only rule without dice, so it comes in every pull.
+    Every other call gives the server's other keys: a store's "expired" is believed of the same.
     """
+    environment = dict(node.environment)
+    first = environment.pop("AWS_ACCESS_KEY_ID"), environment.pop("AWS_SECRET_ACCESS_KEY")
+    issues, program, settings = folder / "issues", folder / "issue", folder / "config"
+    program.write_text(
+        f"#!/bin/sh\nprintf x >> {issues}\nset -- '{issue(*first)}' '{issue(*NEXT_KEYS)}'\n"
+        f'[ $(($(wc -c < {issues}) % 2)) = 1 ] || shift\necho "$1"\n'
+    )
+    program.chmod(0o700)
+    settings.write_text(f"[default]\ncredential_process = {program}\n")
+    files = {"AWS_CONFIG_FILE": str(settings), "AWS_SHARED_CREDENTIALS_FILE": "/dev/null"}
+    return replace(node, environment={**environment, **files}), issues
+
+
+def issue(key: str, secret: str) -> str:
+    """What a `credential_process` prints."""
+    keys = {"Version": 1, "AccessKeyId": key, "SecretAccessKey": secret}
+    return json.dumps({**keys, "Expiration": "2099-01-01T00:00:00Z"})
+
+
+def random_faults(seed: int, extra: Sequence[Rule]) -> list[Rule]:
+    """Every kind with its share of the chance, after a flipped byte and what a caller adds."""
     share = CHANCE / len(RANDOM_FAULTS)
     dice = [
         Rule(make(), chance=share, seed=seed * 100 + at) for at, make in enumerate(RANDOM_FAULTS)
     ]
-    return [Rule(kinds.flipped_byte(), key="/packs/", first=3), *extra(), *dice]
+    return [Rule(kinds.flipped_byte(), key="/packs/", first=3), *extra, *dice]
 
 
 @pytest.mark.parametrize(

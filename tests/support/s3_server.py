@@ -42,6 +42,8 @@ ENCRYPTION = b"""\
 <ApplyServerSideEncryptionByDefault><SSEAlgorithm>AES256</SSEAlgorithm>\
 </ApplyServerSideEncryptionByDefault></Rule></ServerSideEncryptionConfiguration>"""
 
+NEXT_KEYS = ("stager-test-next", "stager-test-next-secret")  # of the same identity, for rotations
+
 
 @dataclass(frozen=True)
 class S3Server:
@@ -201,8 +203,9 @@ def _admin_port() -> int:
 
 
 def _identities(server: S3Server) -> str:
-    keys = {"accessKey": server.access_key, "secretKey": server.secret_key}
+    pairs = ((server.access_key, server.secret_key), NEXT_KEYS)
+    keys = [{"accessKey": key, "secretKey": secret} for key, secret in pairs]
     actions = ["Admin", "Read", "Write", "List", "Tagging"]
     return json.dumps(
-        {"identities": [{"name": "stager-test", "credentials": [keys], "actions": actions}]}
+        {"identities": [{"name": "stager-test", "credentials": keys, "actions": actions}]}
     )
