@@ -72,11 +72,20 @@ def stopped(ground: Ground, verb: str, fault: Fault, key: str, number: signal.Si
 def _befallen(ground: Ground, pid: int) -> bool:
     """Whether the fault came while the command runs; a moment later it waits in it."""
     while ground.proxy.script.total == 0:
-        if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
+        if not _runs(pid):
             return False
         time.sleep(0.005)
     time.sleep(0.05)
     return True
+
+
+def _runs(pid: int) -> bool:
+    """Whether the process has not ended; its zygote may already have reaped it."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"
 
 
 @pytest.mark.parametrize(("verb", "stall", "key", "number"), QUICK)

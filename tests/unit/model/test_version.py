@@ -15,7 +15,7 @@ from stager.model.version import MAX_PLACEMENT_RAW, PlacementKey, VersionRecord,
 from tests.unit.examples import digests, record
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
-counts = st.integers(0, 2**63)
+counts = st.integers(0, 2**63 - 1)
 sizes = st.integers(1, MAX_PLACEMENT_RAW)
 records = st.builds(
     VersionRecord,
