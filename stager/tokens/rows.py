@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import orjson
 
-from stager.tokens.values import MalformedArray, elements
+from stager.tokens.values import elements
 
 LONG_NUMBER = re.compile(rb"[0-9]{19}")
 SPACED_COLON = re.compile(rb'"\s+:')
@@ -53,7 +53,7 @@ def records(kind: str, data: bytes) -> Iterator[Record]:
 
 def _values(data: bytes) -> Iterator[Record]:
     line = counted = 0
-    for start, end in elements(io.BytesIO(data)):
+    for start, end in elements(io.BytesIO(data), part=True):
         line += data.count(b"\n", counted, start)
         counted = start
         yield Record(data[start:end], line, start)
@@ -149,6 +149,3 @@ def _named(value: object) -> str:
     if value is None:
         return "null"
     return {str: "a string", bool: "a boolean", list: "an array"}.get(type(value), "a number")
-
-
-__all__ = ["Malformed", "MalformedArray", "Record", "parsed", "records", "text_of"]

@@ -11,14 +11,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from stager.tokens.engines import Encoded, Ids
+from stager.tokens.engines import Encoded, Ids, Starts
 from stager.tokens.marking import IGNORED
 
 TRUNCATIONS = ("right", "left", "drop", "raise")
-
-Numbers = npt.NDArray[np.int64]
 
 
 class Kept(NamedTuple):
@@ -30,9 +27,9 @@ class Kept(NamedTuple):
 
     encoded: Encoded
     labels: Ids
-    rows: Numbers
-    too_long: Numbers
-    unlabelled: Numbers
+    rows: Starts
+    too_long: Starts
+    unlabelled: Starts
 
 
 def truncated(encoded: Encoded, labels: Ids, limit: int | None, how: str = "right") -> Kept:
@@ -59,7 +56,7 @@ def truncated(encoded: Encoded, labels: Ids, limit: int | None, how: str = "righ
                 np.flatnonzero(silent))  # fmt: skip
 
 
-def _taken(encoded: Encoded, labels: Ids, begins: Numbers, ends: Numbers) -> tuple[Encoded, Ids]:
+def _taken(encoded: Encoded, labels: Ids, begins: Starts, ends: Starts) -> tuple[Encoded, Ids]:
     sizes = ends - begins
     starts = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
     places = np.arange(int(starts[-1])) + np.repeat(begins - starts[:-1], sizes)

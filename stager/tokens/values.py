@@ -51,13 +51,13 @@ def tokens(file: BinaryIO) -> Iterator[Token]:
         yield Token(match.group(), base + match.start(), base + match.end())
 
 
-def elements(file: BinaryIO) -> Iterator[tuple[int, int]]:
-    """(start, end) of each value of the array in the file, brackets included or not.
+def elements(file: BinaryIO, part: bool = False) -> Iterator[tuple[int, int]]:
+    """(start, end) of each value of the array in the file, or of the one value in it.
 
-    Without brackets the values are separated by commas all the same: a part of an array,
-    cut between values. MalformedArray names the first byte that is wrong.
+    With `part` it is a part of an array, cut between values: no bracket before them.
+    MalformedArray names the first byte that is wrong.
     """
-    stream = _Values()
+    stream = _Values(began=part)
     for token in tokens(file):
         span = stream.take(token)
         if span is not None:
@@ -70,12 +70,12 @@ def elements(file: BinaryIO) -> Iterator[tuple[int, int]]:
 class _Values:
     """The state between tokens."""
 
-    def __init__(self) -> None:
+    def __init__(self, began: bool) -> None:
         self.bracketed = False
         self.closed = False
         self.depth = 0
         self.value: tuple[int, int] | None = None  # the value read, or begun
-        self.began = False
+        self.began = began
         self.last = 0
 
     def take(self, token: Token) -> tuple[int, int] | None:

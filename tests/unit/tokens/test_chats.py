@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
 from stager.tokens.chats import Chat, NotAChat, chat_of
-from tests.unit.tokens.test_formats import REAL
+from tests.unit.tokens.test_formats import REAL, SFT
 
-SFT = Path(__file__).parents[4] / "shared" / "data" / "sft"
 CHATS = [name for name, kind in REAL.items() if kind != "text"]
 
 
