@@ -11,9 +11,9 @@ from __future__ import annotations
 import datetime
 import decimal
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from stager.errors import DataError, problems
 
@@ -37,51 +37,35 @@ def unpack(path: Path, name: str, target: Path) -> None:
 def _blocks(source: BinaryIO, name: str) -> Iterator[bytes]:
     lower = name.lower()
     if lower.endswith(".gz"):
-        return _gunzipped(source, name)
+        return _inflated(source, name, "gzip", lambda: zlib.decompressobj(wbits=31), zlib.error)
     if lower.endswith(".zst"):
-        return _unzstd(source, name)
+        import zstandard
+
+        begun = zstandard.ZstdDecompressor()
+        return _inflated(source, name, "zstd", begun.decompressobj, zstandard.ZstdError)
     return _parquet_rows(source, name)
 
 
-def _gunzipped(source: BinaryIO, name: str) -> Iterator[bytes]:
-    """Members one after another; zeros that pad the end, as tar writes them, are no member."""
-    inflate = zlib.decompressobj(wbits=31)
-    consumed, fresh = 0, True
+def _inflated(
+    source: BinaryIO, name: str, kind: str, begin: Callable[[], Any], broken: type[Exception]
+) -> Iterator[bytes]:
+    """Members or frames one after another; zeros that pad the end, as tar's, are none."""
+    consumed, inflate = 0, None
     try:
         while block := source.read(BLOCK):
             consumed += len(block)
             while block:
-                if fresh and not (block := block.lstrip(b"\0")):
-                    break
+                if inflate is None:
+                    block = block.lstrip(b"\0")
+                    inflate = begin() if block else None
+                    continue
                 yield inflate.decompress(block)
-                fresh, block = False, b""
-                if inflate.eof:
-                    block, fresh = inflate.unused_data, True
-                    inflate = zlib.decompressobj(wbits=31)
-    except zlib.error as problem:
-        raise _broken(name, consumed, f"not gzip: {problem}") from problem
-    if not fresh:
-        raise _broken(name, consumed, "the gzip stream ends early: truncated?")
-
-
-def _unzstd(source: BinaryIO, name: str) -> Iterator[bytes]:
-    import zstandard
-
-    consumed, fresh = 0, True
-    inflate = zstandard.ZstdDecompressor().decompressobj()
-    try:
-        while block := source.read(BLOCK):
-            consumed += len(block)
-            while block:
-                yield inflate.decompress(block)
-                fresh, block = False, b""
-                if inflate.eof:
-                    block, fresh = inflate.unused_data, True
-                    inflate = zstandard.ZstdDecompressor().decompressobj()
-    except zstandard.ZstdError as problem:
-        raise _broken(name, consumed, f"not zstd: {problem}") from problem
-    if not fresh:
-        raise _broken(name, consumed, "the zstd stream ends early: truncated?")
+                block = inflate.unused_data
+                inflate = None if inflate.eof else inflate
+    except broken as problem:
+        raise _broken(name, consumed, f"not {kind}: {problem}") from problem
+    if inflate is not None:
+        raise _broken(name, consumed, f"the {kind} stream ends early: truncated?")
 
 
 def _parquet_rows(source: BinaryIO, name: str) -> Iterator[bytes]:
